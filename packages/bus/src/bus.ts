@@ -1,9 +1,8 @@
 import type { Clock, Logger } from '@orrery/service-kit';
 import { createCall, createServe } from './calls/call-and-serve.js';
 import { createSignals } from './calls/signals.js';
-import { createBroadcast, createListen } from './messages/broadcast.js';
-import { createConsume } from './messages/consume.js';
-import { createPublishAll, publishOne } from './messages/publish.js';
+import { createConsume, createListen } from './messages/consume.js';
+import { createBroadcast, createPublishAll, publishOne } from './messages/publish.js';
 import type { Bus } from './ports/bus-port.js';
 import type { Transport } from './ports/transport.js';
 

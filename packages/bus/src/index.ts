@@ -1,6 +1,6 @@
 export { serviceCall } from './calls/call-and-serve.js';
 export { type ConnectBusOptions, connectBus } from './connect.js';
-export { isUnknown, isUnreached } from './in-flight/calls-in-flight.js';
+export { isUnknown, isUnreached } from './in-flight/in-flight.js';
 export { createInProcessHub, type InProcessHub, lendHub } from './in-process/hub.js';
 export { natsEnvironment, natsSettings } from './nats/nats-settings.js';
 export type { StreamLimits } from './nats/stream.js';

@@ -15,7 +15,7 @@ import {
 import { toCallError } from '@orrery/database';
 import type { Clock, Logger } from '@orrery/service-kit';
 import type { z } from 'zod';
-import { lateError, startDeadline } from '../in-flight/calls-in-flight.js';
+import { lateError, startDeadline } from '../in-flight/in-flight.js';
 import type { CallOptions, ServeOptions } from '../ports/bus-port.js';
 import type { Answer, Exchange, Frame } from '../ports/transport.js';
 import {

@@ -9,7 +9,7 @@ import {
   noResponders,
   type RunningCalls,
   within,
-} from '../in-flight/calls-in-flight.js';
+} from '../in-flight/in-flight.js';
 import type { Answer, Exchange, Frame, RequestOptions, Transport } from '../ports/transport.js';
 import { lendTransport } from '../thread/thread-transport.js';
 import { type LogOptions, openLog, type StoredLog } from './log/open-log.js';

@@ -1,8 +1,14 @@
-import { type JsonValue, type Message, type PayloadOf, problemsOf } from '@orrery/contracts';
+import { type JsonValue, type Message, type PayloadOf, parseOrRefuse, problemsOf } from '@orrery/contracts';
 import { backoffDelay, type Clock, type Logger } from '@orrery/service-kit';
 import type { ConsumeOptions, Verdict } from '../ports/bus-port.js';
-import type { FactDelivery, FactLog } from '../ports/transport.js';
-import { decodeBody, unsafeJsonIn, withinTrace } from '../wire/wire-format.js';
+import type { Exchange, FactDelivery, FactLog } from '../ports/transport.js';
+import {
+  broadcastSubject,
+  decodeBody,
+  decodeUntrusted,
+  unsafeJsonIn,
+  withinTrace,
+} from '../wire/wire-format.js';
 
 const MAX_IN_FLIGHT = 64;
 const MAX_TRIES = 10;
@@ -168,3 +174,22 @@ function overtakes(queue: OrderedQueue, { seq }: FactDelivery): boolean {
   for (const earlier of queue.sentBack) if (earlier < seq) return true;
   return false;
 }
+
+/** Receives broadcasts. One that cannot be read, or whose handling fails, is logged and dropped. */
+export const createListen =
+  (exchange: Exchange, logger: Logger) =>
+  async <M extends Message>(message: M, handle: (payload: PayloadOf<M>) => void, signal: AbortSignal) => {
+    if (signal.aborted) return;
+    await exchange.listen(
+      broadcastSubject(message),
+      ({ headers, body }) => {
+        try {
+          const payload = parseOrRefuse(message.payload, decodeUntrusted(body)) as PayloadOf<M>;
+          withinTrace(headers, () => handle(payload));
+        } catch (error) {
+          logger.warn({ err: error, message: message.name }, 'a broadcast was not handled');
+        }
+      },
+      signal,
+    );
+  };

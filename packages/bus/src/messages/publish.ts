@@ -1,8 +1,8 @@
 import { asServiceError, JsonText, type Message, parseOrRefuse, type ServiceError } from '@orrery/contracts';
 import type { z } from 'zod';
 import type { Bus } from '../ports/bus-port.js';
-import type { AppendOutcome, Fact, FactLog } from '../ports/transport.js';
-import { encodeBody, injectTrace, MAX_FACT_BYTES } from '../wire/wire-format.js';
+import type { AppendOutcome, Exchange, Fact, FactLog } from '../ports/transport.js';
+import { broadcastSubject, encodeBody, injectTrace, MAX_FACT_BYTES } from '../wire/wire-format.js';
 
 /** Messages travel with their own trace, or with the one that is active now. */
 export const createPublishAll =
@@ -44,10 +44,7 @@ function tryEncode<M extends Message>(
 }
 
 /** Checked before it is stored: a message that breaks its schema would become a dead letter of each consumer. */
-export function encodePayload<M extends Message>(
-  message: M,
-  payload: z.input<M['payload']> | JsonText,
-): string {
+function encodePayload<M extends Message>(message: M, payload: z.input<M['payload']> | JsonText): string {
   if (!(payload instanceof JsonText)) parseOrRefuse(message.payload, payload);
   return encodeBody(payload, MAX_FACT_BYTES);
 }
@@ -57,4 +54,11 @@ export const publishOne =
   async (message, payload, options) => {
     const [error] = await publishAll(message, [{ ...options, payload }]);
     if (error !== undefined) throw error;
+  };
+
+export const createBroadcast =
+  (exchange: Exchange) =>
+  async <M extends Message>(message: M, payload: z.input<M['payload']>): Promise<void> => {
+    const body = encodePayload(message, payload);
+    await exchange.broadcast(broadcastSubject(message), { headers: injectTrace({}), body });
   };

@@ -1,6 +1,6 @@
 import type { Msg } from '@nats-io/transport-node';
 import type { Logger } from '@orrery/service-kit';
-import type { RunningCalls } from '../in-flight/calls-in-flight.js';
+import type { RunningCalls } from '../in-flight/in-flight.js';
 import type { Answer, Frame } from '../ports/transport.js';
 import type { Connection } from './connection.js';
 import { toMessageHeaders } from './headers.js';

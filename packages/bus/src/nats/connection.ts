@@ -7,7 +7,7 @@ import {
   type Subscription,
 } from '@nats-io/transport-node';
 import { type Logger, StartupError, systemClock } from '@orrery/service-kit';
-import { unsent } from '../in-flight/calls-in-flight.js';
+import { unsent } from '../in-flight/in-flight.js';
 import { reconnectPause } from './reconnect-pause.js';
 import { inboxOf, subjectsUnder } from './subjects.js';
 

@@ -1,6 +1,6 @@
 import type { Subscription } from '@nats-io/transport-node';
 import type { Logger } from '@orrery/service-kit';
-import { createRunningCalls } from '../in-flight/calls-in-flight.js';
+import { createRunningCalls } from '../in-flight/in-flight.js';
 import type { Exchange } from '../ports/transport.js';
 import { cancelSubject } from '../wire/wire-format.js';
 import { createAnswers } from './answers.js';

@@ -1,6 +1,6 @@
 import { createInbox, type Msg, type MsgHdrs } from '@nats-io/transport-node';
 import { Slots } from '@orrery/service-kit';
-import { awaitAnswer, isLate, noResponders, unanswered, unsent } from '../in-flight/calls-in-flight.js';
+import { awaitAnswer, isLate, noResponders, unanswered, unsent } from '../in-flight/in-flight.js';
 import type { RequestOptions } from '../ports/transport.js';
 import type { Connection } from './connection.js';
 import { createPacker, type Packed, readPack } from './packs.js';

@@ -1,7 +1,7 @@
 import type { ServiceError } from '@orrery/contracts';
 import { Slots } from '@orrery/service-kit';
 import { z } from 'zod';
-import { unanswered } from '../in-flight/calls-in-flight.js';
+import { unanswered } from '../in-flight/in-flight.js';
 import type { Serving } from '../ports/transport.js';
 import { aliveSubject, instanceSubject, probeFrame, tokenSubject } from '../wire/wire-format.js';
 import type { Connection } from './connection.js';

@@ -1,6 +1,6 @@
 import { AuthorizationError } from '@nats-io/transport-node';
 import { type Clock, FIRST_CONTACT, type Logger, retry, StartupError } from '@orrery/service-kit';
-import { CLOSE_GRACE_MS, LAST_WORDS_MS, within } from '../in-flight/calls-in-flight.js';
+import { CLOSE_GRACE_MS, LAST_WORDS_MS, within } from '../in-flight/in-flight.js';
 import type { Transport } from '../ports/transport.js';
 import { MAX_FACT_BYTES } from '../wire/wire-format.js';
 import { createAppend } from './append.js';

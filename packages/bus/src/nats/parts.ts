@@ -1,6 +1,6 @@
 import type { Msg, MsgHdrs } from '@nats-io/transport-node';
 import { type Cancellation, ServiceError } from '@orrery/contracts';
-import { startDeadline, unanswered } from '../in-flight/calls-in-flight.js';
+import { startDeadline, unanswered } from '../in-flight/in-flight.js';
 import type { Frame } from '../ports/transport.js';
 import { MAX_CALL_BYTES } from '../wire/wire-format.js';
 import type { Connection } from './connection.js';

@@ -1,6 +1,6 @@
 import { type Consumer, type ConsumerMessages, type JsMsg, jetstream } from '@nats-io/jetstream';
 import { type Clock, FIRST_CONTACT, type Logger, retry, startPollLoop } from '@orrery/service-kit';
-import { createWorkSlots } from '../in-flight/work-slots.js';
+import { createWorkSlots } from '../in-flight/in-flight.js';
 import type { FactDelivery, ReadOptions } from '../ports/transport.js';
 import type { Connection } from './connection.js';
 import { readFact } from './headers.js';

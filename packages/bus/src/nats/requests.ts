@@ -1,4 +1,4 @@
-import { isUnreached, noResponders, unanswered, unsent } from '../in-flight/calls-in-flight.js';
+import { isUnreached, noResponders, unanswered, unsent } from '../in-flight/in-flight.js';
 import type { Exchange, Frame, RequestOptions } from '../ports/transport.js';
 import { cancelSubject } from '../wire/wire-format.js';
 import type { Connection } from './connection.js';

@@ -21,7 +21,7 @@ import {
   LAST_WORDS_MS,
   type RunningCalls,
   within,
-} from '../in-flight/calls-in-flight.js';
+} from '../in-flight/in-flight.js';
 import type {
   Answer,
   Exchange,

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { ServiceError } from '@orrery/contracts';
-import { type PollLoop, startPollLoop } from '@orrery/service-kit';
+import { orAborted, type PollLoop, startPollLoop } from '@orrery/service-kit';
 import {
   claimSyncs,
   nextSyncAt,
@@ -89,12 +89,12 @@ export function startSyncs(dependencies: SyncsDependencies): Syncs {
         signal.throwIfAborted();
         const before = runningOf(deployment);
         const [claim] = await claimSyncs(db, await databaseNow(), 1, deployment);
-        if (claim !== undefined) await unlessAborted(syncOne(claim), signal);
+        if (claim !== undefined) await orAborted(syncOne(claim), signal);
         const outcome = await outcomeOfWant(db, deployment, want);
         if (outcome === 'synced') return;
         if (outcome === 'failed') throw new ServiceError('unavailable', 'The schedules cannot be read now.');
         const own = before ?? runningOf(deployment);
-        await (own === undefined ? clock.sleep(WAIT_MS, signal) : unlessAborted(own, signal));
+        await (own === undefined ? clock.sleep(WAIT_MS, signal) : orAborted(own, signal));
       }
     },
     loop: {
@@ -106,13 +106,4 @@ export function startSyncs(dependencies: SyncsDependencies): Syncs {
       },
     },
   };
-}
-
-/** As the work, which goes on when the signal aborts. @throws the signal's reason */
-async function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
-  const ended = new AbortController();
-  const aborted = new Promise<never>((_resolve, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true, signal: ended.signal });
-  });
-  await Promise.race([work, aborted]).finally(() => ended.abort());
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { trackProgress } from './progress.js';
+import { trackProgress } from './read.js';
 
 type Saved = { position: number; floor: number; sent_back: string };
 

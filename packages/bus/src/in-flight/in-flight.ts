@@ -2,7 +2,8 @@ import { type Cancellation, ServiceError } from '@orrery/contracts';
 import { NamedSlots } from '@orrery/service-kit';
 import type { RequestOptions } from '../ports/transport.js';
 
-// A call in flight, at both ends: the caller's wait for the answer, and the calls that this process is answering.
+// What is in flight: the caller's wait for an answer, the calls that this process is answering, deliveries in work, and
+// the wait for all of them when the bus closes.
 
 // How a call ends that was not answered. `reached: false`: no process took it, so nothing happened. `outcome: 'unknown'`: it
 // may have been carried out. Every other `unavailable` is an answer.
@@ -153,4 +154,33 @@ export async function within(ms: number, work: Promise<unknown>): Promise<void> 
   const timer = setTimeout(late.resolve, ms);
   await Promise.race([Promise.allSettled([work]), late.promise]);
   clearTimeout(timer);
+}
+
+/** A bounded number of deliveries in work. Unlike a semaphore it waits until half of the slots are free. */
+export interface WorkSlots {
+  readonly free: number;
+  take(work: Promise<void>): void;
+  /** Resolves when at least half of the slots are free. */
+  untilHalfFree(): Promise<void>;
+  /** Resolves when no work is under way. */
+  untilEmpty(): Promise<void>;
+}
+
+/** `work` never rejects. */
+export function createWorkSlots(count: number): WorkSlots {
+  const underWay = new Set<Promise<void>>();
+  const until = async (most: number) => {
+    while (underWay.size > most) await Promise.race(underWay);
+  };
+  return {
+    get free() {
+      return count - underWay.size;
+    },
+    take: (work) => {
+      const tracked = work.finally(() => underWay.delete(tracked));
+      underWay.add(tracked);
+    },
+    untilHalfFree: () => until(Math.floor(count / 2)),
+    untilEmpty: () => until(0),
+  };
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createWorkSlots } from './work-slots.js';
+import { createWorkSlots } from './in-flight.js';
 
 it('counts what is under way and waits until half is free, or all', async () => {
   const slots = createWorkSlots(4);
