@@ -111,7 +111,8 @@ function executionItem(
       return conclude(resolved, execution, decision, { elapsed: () => performance.now() - startedAt });
     },
   };
-  const withKey = keyedItem(dependencies.db, item, keyed, asynchronous ? acceptedAnswer : undefined);
+  const acceptedAs = asynchronous ? acceptedAnswer : undefined;
+  const withKey = keyed === undefined ? item : keyedItem(dependencies.db, item, keyed, acceptedAs);
   const withKeys = once === undefined ? withKey : onceItem(dependencies.findUse, withKey, once);
   return {
     ...withKeys,

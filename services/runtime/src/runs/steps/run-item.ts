@@ -161,11 +161,10 @@ export function endRun<T>(
   const key = keyOf(row);
   const update = { ended_at: new Date(now), staged: null, ...evidenceColumn(evidence) };
   const run: RunEffect = { id: row.id, open: null, write: { update } };
-  const onceKeys = endOfKeys(requestOf(row).onceKeys ?? [], 'end', now);
   const payment = paymentOf(row);
   const ended: Partial<Effects> = {
     run,
-    onceKeys,
+    ...onceKeysOf(row, 'end', now),
     ...(key && { key }),
     ...(payment && { payment: { kind: 'update', key: payment.key, columns: paid } }),
   };
@@ -199,10 +198,15 @@ export function refuseRun<T>(
   return {
     kind: 'record',
     run: { id: row.id, open: null, write: { update } },
-    onceKeys: endOfKeys(requestOf(row).onceKeys ?? [], 'release', now),
+    ...onceKeysOf(row, 'release', now),
     ...released(paymentOf(row)),
     settlement: { error },
   };
+}
+
+function onceKeysOf(row: RunRow, kind: 'end' | 'release', now: number): Pick<Effects, 'onceKeys'> {
+  const { onceKeys } = requestOf(row);
+  return onceKeys === undefined ? {} : { onceKeys: endOfKeys(onceKeys, kind, now) };
 }
 
 /** A payment whose run has read nothing may be used again. */
