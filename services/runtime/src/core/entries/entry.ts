@@ -282,9 +282,9 @@ export function executionErrorOf({ code, message, facts }: ServiceError): Execut
  * RFC 9562 version 7: 48 bits of milliseconds since the epoch, the rest random, so that ids sort by time. The random
  * part is that of a version 4, which the runtime makes from entropy in store.
  */
-export function uuidV7(now: number): string {
+export function uuidV7(now: number, random: () => string = randomUUID): string {
   const high = Math.floor(now / 0x10000);
-  return `${hex16(high >>> 16)}${hex16(high)}-${hex16(now % 0x10000)}-7${randomUUID().slice(15)}`;
+  return `${hex16(high >>> 16)}${hex16(high)}-${hex16(now % 0x10000)}-7${random().slice(15)}`;
 }
 
 /** `toString(16)` of a number beyond 31 bits takes microseconds. */
