@@ -86,17 +86,19 @@ describe('the all-in-one refuses by one line and leaves nothing half-started', (
       expect(await whyNotToStart(env)).toBeUndefined();
   });
 
-  it.each(['apps/standalone/start.js', 'apps/cli/bin/orrery.js'])(
-    'a Node that is too old: %s',
-    async (path) => {
-      const old = join(folder, 'old-node.cjs');
-      const versions = "{ ...process.versions, node: '18.19.1' }";
-      await writeFile(old, `Object.defineProperty(process, 'versions', { value: ${versions} });`);
-      expect(await refusalOf(startNode(path, { NODE_OPTIONS: `--require=${old}` }))).toBe(
-        'orrery: This is Node.js 18.19.1, and Orrery needs 24 or newer. `npm ci` brings it for `npm start` and `npm run orrery`; to run the programs directly, install it (https://nodejs.org).',
-      );
-    },
-  );
+  it.each([
+    'apps/standalone/start.js',
+    'apps/standalone/dist/bundle/main.js',
+    'apps/cli/bin/orrery.js',
+    'services/gateway/dist/bundle/main.js',
+  ])('a Node that is too old: %s', async (path) => {
+    const old = join(folder, 'old-node.cjs');
+    const versions = "{ ...process.versions, node: '18.19.1' }";
+    await writeFile(old, `Object.defineProperty(process, 'versions', { value: ${versions} });`);
+    expect(await refusalOf(startNode(path, { NODE_OPTIONS: `--require=${old}` }))).toBe(
+      'orrery: This is Node.js 18.19.1, and Orrery needs 24 or newer. `npm ci` brings it for `npm start` and `npm run orrery`; to run the programs directly, install it (https://nodejs.org).',
+    );
+  });
 
   it('all wrong variables at once, before anything is made', async () => {
     const wrong = {

@@ -1,3 +1,4 @@
+import '@orrery/service-kit/check-node';
 import { runService } from '@orrery/service-kit';
 import { readStandaloneSettings } from './config.js';
 import { startStandalone } from './start-standalone.js';

@@ -1,3 +1,4 @@
+import '@orrery/service-kit/check-node';
 import { runServiceProcess } from '@orrery/service-host';
 import { readCatalogConfig } from './config.js';
 import { startCatalog } from './service.js';

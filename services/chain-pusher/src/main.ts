@@ -1,3 +1,4 @@
+import '@orrery/service-kit/check-node';
 import { runServiceProcess } from '@orrery/service-host';
 import { readChainPusherConfig } from './config.js';
 import { startChainPusher } from './service.js';

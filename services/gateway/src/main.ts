@@ -1,3 +1,4 @@
+import '@orrery/service-kit/check-node';
 import { runServiceProcess } from '@orrery/service-host';
 import { readGatewayConfig } from './config.js';
 import { startGateway } from './service.js';

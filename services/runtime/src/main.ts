@@ -1,3 +1,4 @@
+import '@orrery/service-kit/check-node';
 import { runServiceProcess } from '@orrery/service-host';
 import { readRuntimeConfig } from './config.js';
 import { startRuntime } from './service.js';

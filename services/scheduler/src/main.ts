@@ -1,3 +1,4 @@
+import '@orrery/service-kit/check-node';
 import { runServiceProcess } from '@orrery/service-host';
 import { readSchedulerConfig } from './config.js';
 import { startScheduler } from './service.js';
