@@ -12,6 +12,8 @@ const isolate = false;
 const project = (name: string, include: string[], extra: Record<string, unknown> = {}) => ({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
+  // In which Vitest runs a project's `globalSetup`.
+  environments: { __vitest__: { resolve: { conditions } } },
   test: {
     name,
     include,
