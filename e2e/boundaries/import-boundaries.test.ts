@@ -60,8 +60,23 @@ const codeOf = (file: string): string =>
 
 const NFC = 'packages/contracts/src/records/nfc.ts';
 
+/** Files that parse single texts, what Orrery has written for itself, or what its operator or a chain's node has. */
+const OWN_JSON: ReadonlySet<string> = new Set([
+  'packages/contracts/src/json/parse-json.ts',
+  'packages/bus/src/nats/append.ts',
+  'packages/bus/src/nats/packs.ts',
+  'packages/bus/src/wire/wire-format.ts',
+  'packages/service-host/src/settings/chain-file.ts',
+  'services/chain-pusher/src/chains/rpc/json-rpc.ts',
+  'services/chain-pusher/src/chains/solana/solana-transaction.ts',
+  'services/runtime/src/core/prompting/read-answer.ts',
+  'services/runtime/src/runs/models/model-file.ts',
+  'services/runtime/src/runs/payments/payment-config.ts',
+]);
+
 /** Tools for tests and measurements read the environment and the database as they like. */
 const isProduct = (file: string): boolean => !/^(e2e|bench|packages\/testing)\//.test(file);
+const isTestFile = (file: string): boolean => /\.test\.ts$|\.test-support\./.test(file);
 const isTest = ({ file }: Import): boolean => file.endsWith('.test.ts');
 
 /** Files of a service that put it together. They know every room, and no room knows them. */
@@ -94,6 +109,15 @@ describe('import boundaries', () => {
   it('normalizes texts in one place, which bounds what that costs', () => {
     const wrong = sources.filter(
       (file) => !/\.test\.ts$/.test(file) && file !== NFC && /\.normalize\(/.test(codeOf(file)),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('parses JSON of others in one place, which knows a defect of JSON.parse', () => {
+    const ours = /^(services|packages\/(bus|contracts|database|service-host|expressions))\//;
+    const wrong = sources.filter(
+      (file) =>
+        ours.test(file) && !isTestFile(file) && !OWN_JSON.has(file) && /\bJSON\.parse\b/.test(codeOf(file)),
     );
     expect(wrong).toEqual([]);
   });

@@ -22,6 +22,7 @@ export * from './identity/keys.js';
 export * from './identity/sign-in.js';
 export * from './json/json.js';
 export * from './json/json-schemas.js';
+export * from './json/parse-json.js';
 export * from './limits/limits.js';
 export * from './names/names.js';
 export * from './names/paths.js';

@@ -1,4 +1,5 @@
 import { createServer } from 'node:net';
+import type { JsonObject } from '@orrery/contracts';
 import { connect, jsonb } from '@orrery/database';
 import { type Clock, listen, StartupError } from '@orrery/service-kit';
 import { sql } from 'kysely';
@@ -36,6 +37,16 @@ describe('connect', () => {
       .execute();
     const row = await db.selectFrom('items').selectAll().executeTakeFirstOrThrow();
     expect(row).toEqual({ id: 9_007_199_254_740_991, tags, at });
+  });
+
+  it('gives the keys of jsonb as they were written, whatever keys were read before', async () => {
+    const { db } = await openItems();
+    const keys = async (value: JsonObject) => {
+      const { rows } = await sql<{ it: object }>`select ${JSON.stringify(value)}::jsonb as it`.execute(db);
+      return rows.flatMap(({ it }) => Object.keys(it));
+    };
+    expect(await keys({ '!': [], '\\': 1 })).toEqual(['!', '\\']);
+    expect(await keys({ '!': 1, '"': 1 })).toEqual(['!', '"']);
   });
 
   it('refuses to round a bigint', async () => {

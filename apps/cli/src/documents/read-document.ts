@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
+import { parseJson } from '@orrery/contracts';
 import { StartupError } from '@orrery/service-kit';
 import { readYaml } from './yaml-text.js';
 
@@ -31,7 +32,7 @@ export const readGivenFile = (file: string, advice: string): Promise<string> =>
  */
 export function readValue(text: string): unknown {
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = parseJson(text);
     const isExact = typeof value !== 'number' || Number.isSafeInteger(value) || !/^-?\d+$/.test(text);
     return isExact ? value : text;
   } catch {

@@ -1,4 +1,4 @@
-import type { FieldProblem, HttpBinding, Pagination } from '@orrery/contracts';
+import { type FieldProblem, type HttpBinding, type Pagination, parseJson } from '@orrery/contracts';
 import { StartupError } from '@orrery/service-kit';
 import { toKebab } from '../terminal/options.js';
 import type { Server } from './find-server.js';
@@ -36,7 +36,10 @@ export async function send(
       `${url}${path}`,
       body === undefined ? init : { ...init, body: JSON.stringify(body) },
     );
-    return { ...((await answer.json()) as Omit<ServerAnswer, 'status'>), status: answer.status };
+    return {
+      ...(parseJson(await answer.text()) as unknown as Omit<ServerAnswer, 'status'>),
+      status: answer.status,
+    };
   } catch (error) {
     throw new StartupError(
       `No Orrery answers at ${url}: run \`npm start\` in another terminal first, pass --url or set ORRERY_URL.`,

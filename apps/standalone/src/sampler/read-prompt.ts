@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '@orrery/contracts';
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@orrery/contracts';
 
 /** What the sampler reads of a prompt (docs/ai.md): what the event may do, and the instances that it has read. */
 export interface PromptFacts {
@@ -28,7 +28,7 @@ export function readPrompt(messages: JsonValue | undefined): PromptFacts | undef
 
 function objectIn(line: string): JsonObject | undefined {
   try {
-    const data: JsonValue = JSON.parse(line);
+    const data = parseJson(line);
     return isJsonObject(data) ? data : undefined;
   } catch {
     return undefined;

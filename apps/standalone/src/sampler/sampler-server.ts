@@ -1,6 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { isJsonObject, type JsonObject, type JsonValue } from '@orrery/contracts';
+import { isJsonObject, type JsonObject, parseJson } from '@orrery/contracts';
 import type { Model } from '@orrery/runtime';
 import { listen, type Resources } from '@orrery/service-kit';
 import { drawValue } from './draw-value.js';
@@ -83,7 +83,7 @@ async function readBody(request: IncomingMessage): Promise<string> {
 
 function parse(text: string): JsonObject {
   try {
-    const parsed: JsonValue = JSON.parse(text);
+    const parsed = parseJson(text);
     if (isJsonObject(parsed)) return parsed;
   } catch {
     // Answered below.

@@ -10,6 +10,7 @@ import {
   type JsonValue,
   MAX_JSON_DEPTH,
   type Message,
+  parseJson,
   ServiceError,
   toErrorReply,
 } from '@orrery/contracts';
@@ -165,7 +166,7 @@ export function encodeBody(value: unknown, maxBytes: number): string {
 const exceeds = (body: string, maxBytes: number): boolean =>
   body.length * 3 > maxBytes && Buffer.byteLength(body) > maxBytes;
 
-export const decodeBody = (body: string): JsonValue => JSON.parse(body) as JsonValue;
+export const decodeBody = (body: string): JsonValue => parseJson(body);
 
 /** The first problem of a decoded body that no service accepts. */
 export const unsafeJsonIn = (value: JsonValue): FieldProblem | undefined =>

@@ -1,4 +1,5 @@
 import type { EventEmitter } from 'node:events';
+import { parseJson } from '@orrery/contracts';
 import { isTraced, type Logger } from '@orrery/service-kit';
 import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely';
 import { CompiledQuery } from 'kysely';
@@ -158,8 +159,17 @@ const { builtins, getTypeParser } = pg.types;
  */
 const valueParsers: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
-    oid === builtins.INT8 ? safeInteger : getTypeParser(oid, format)) as typeof getTypeParser,
+    OWN_PARSERS.get(oid) ?? getTypeParser(oid, format)) as typeof getTypeParser,
 };
+
+const OWN_PARSERS: ReadonlyMap<number, (text: string) => unknown> = new Map<
+  number,
+  (text: string) => unknown
+>([
+  [builtins.INT8, safeInteger],
+  [builtins.JSON, parseJson],
+  [builtins.JSONB, parseJson],
+]);
 
 function safeInteger(text: string): number {
   const value = Number(text);

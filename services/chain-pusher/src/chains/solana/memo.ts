@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '@orrery/contracts';
+import { canonicalJson, isJsonObject, type JsonObject, parseJson } from '@orrery/contracts';
 import { type Batch, batchDigest, isRange, type OutgoingPush } from '../../core/pushes/batch.js';
 import type { RecordedPushes } from '../../core/pushes/compare-ranges.js';
 
@@ -41,7 +41,7 @@ export function readMemo(
 
 function parsed(text: string): JsonObject | undefined {
   try {
-    const value = JSON.parse(text) as JsonValue;
+    const value = parseJson(text);
     return isJsonObject(value) ? value : undefined;
   } catch {
     return undefined;

@@ -5,6 +5,7 @@ import {
   type JsonObject,
   type JsonValue,
   type OnchainFilter,
+  parseJson,
 } from '@orrery/contracts';
 
 /** What is pushed of an execution, before it is cut to the size that a chain takes. */
@@ -35,7 +36,7 @@ export function pushContent(entry: JournalFact, number: number, filter: OnchainF
 
 /** The same content under another number. */
 export const renumbered = (text: string, number: number): PushContent =>
-  contentOf({ ...(JSON.parse(text) as JsonObject), number });
+  contentOf({ ...(parseJson(text) as JsonObject), number });
 
 function contentOf(content: JsonObject): PushContent {
   const text = canonicalJson(content);

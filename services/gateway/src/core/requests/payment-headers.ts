@@ -4,6 +4,7 @@ import {
   type JsonObject,
   type JsonValue,
   type OfferedPayment,
+  parseJson,
   ServiceError,
   type SettlementResponse,
 } from '@orrery/contracts';
@@ -53,7 +54,7 @@ function decodeJson(text: string): JsonObject | undefined {
   if (text.length > MAX_LENGTH || !BASE64.test(text)) return undefined;
   try {
     const decoded = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(text, 'base64'));
-    const value = JSON.parse(decoded) as JsonValue;
+    const value = parseJson(decoded);
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
     return isObject && findUnsafeJson(value) === undefined ? value : undefined;
   } catch {

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { findUnsafeJson, ServiceError } from '@orrery/contracts';
+import { findUnsafeJson, parseJson, ServiceError } from '@orrery/contracts';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { findJsonFault } from '../../core/requests/json-fault.js';
 
@@ -182,7 +182,7 @@ function parse(bytes: Buffer): unknown {
   if (!isUtf8(bytes)) throw new ServiceError('invalid_json', 'The body is not valid UTF-8.');
   const text = bytes.toString('utf8');
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch (cause) {
     throw invalidJson(text, cause);
   }

@@ -5,6 +5,7 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
+  parseJson,
 } from '@orrery/contracts';
 
 /**
@@ -32,7 +33,7 @@ const JSON_TEXT: Shape = {
 function parsed(text: string, pointer: string): JsonValue {
   let value: JsonValue;
   try {
-    value = JSON.parse(text) as JsonValue;
+    value = parseJson(text);
   } catch {
     throw new UnreadableAnswer(`${pointer}: the text is not JSON`);
   }

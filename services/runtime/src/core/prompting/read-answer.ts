@@ -4,6 +4,7 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
+  parseJson,
   type VersionDefinition,
 } from '@orrery/contracts';
 import { type ChangeKey, isDeletion, parseMutation, splitChangeKey } from '@orrery/expressions';
@@ -74,7 +75,7 @@ function readText(content: string, context: ReadingContext): Reading {
   const json = withoutFence(content);
   let answer: JsonValue;
   try {
-    answer = JSON.parse(json) as JsonValue;
+    answer = parseJson(json);
   } catch {
     return fault('not_json', 'The answer is not one JSON object and nothing else.');
   }
