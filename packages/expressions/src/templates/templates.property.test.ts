@@ -1,4 +1,4 @@
-import { findUnsafeJson, type JsonValue } from '@orrery/contracts';
+import { findUnsafeJson, type JsonValue, parseJson } from '@orrery/contracts';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { compileTemplate } from './compile-template.js';
@@ -125,7 +125,7 @@ it('an input copied by one placeholder arrives unchanged', { timeout: 60_000 }, 
 
 function expectSound(value: JsonValue): void {
   expect(findUnsafeJson(value, 40)).toBeUndefined();
-  expect(JSON.parse(JSON.stringify(value))).toEqual(value);
+  expect(parseJson(JSON.stringify(value))).toEqual(value);
 }
 
 /** Values that entrances let in and results may hold. */

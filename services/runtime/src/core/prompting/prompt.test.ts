@@ -1,4 +1,4 @@
-import { type JsonObject, ServiceError } from '@orrery/contracts';
+import { type JsonObject, parseJson, ServiceError } from '@orrery/contracts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { definitionOf } from '../deciding/execution.test-support.js';
@@ -26,7 +26,7 @@ const textOf = (more: Partial<PromptFacts> = {}, form: 'strict' | 'json' | 'text
 const BLOCK = /^BEGIN DATA (\w+) ([0-9a-f]{16})\n(.*)\nEND DATA \1 \2$/gm;
 /** The blocks that a reader of the rules finds. */
 const blocksIn = (text: string) =>
-  [...text.matchAll(BLOCK)].map(([, name, , line = '']) => ({ name, data: JSON.parse(line) }));
+  [...text.matchAll(BLOCK)].map(([, name, , line = '']) => ({ name, data: parseJson(line) }));
 
 describe('a prompt', () => {
   it('holds all that a model sees, in fixed sections, what changes most last', () => {
