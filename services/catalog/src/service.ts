@@ -1,10 +1,4 @@
-import {
-  type AccountState,
-  type Cancellation,
-  catalogChanged,
-  catalogContract,
-  type PayloadOf,
-} from '@orrery/contracts';
+import { type AccountState, catalogChanged, catalogContract, type PayloadOf } from '@orrery/contracts';
 import { type Database, type OutboxMessage, startRelay } from '@orrery/database';
 import { followAccounts, learnAccount, openBackends, type ServiceDependencies } from '@orrery/service-host';
 import { holding, type PollLoop, type RunningService } from '@orrery/service-kit';
@@ -55,7 +49,7 @@ export function startCatalog(
       pool,
       clock,
       limits: config.limits,
-      learnQuota: (accountId: number, signal?: Cancellation) => learnAccount(accountsOf, accountId, signal),
+      learnQuota: (accountId: number, signal?: AbortSignal) => learnAccount(accountsOf, accountId, signal),
     };
     await bus.serve(catalogContract, catalogHandlers(context));
 

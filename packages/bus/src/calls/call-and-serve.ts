@@ -1,6 +1,5 @@
 import {
   type CallContext,
-  type Cancellation,
   type Contract,
   errorReply,
   fromErrorReply,
@@ -79,7 +78,7 @@ export const serviceCall = (
   service: string,
   clock: Pick<Clock, 'monotonic'>,
   timeoutMs: number,
-  signal?: Cancellation,
+  signal?: AbortSignal,
 ): CallOptions => ({
   caller: { kind: 'service', service },
   requestId: crypto.randomUUID(),

@@ -1,4 +1,4 @@
-import { type Cancellation, ServiceError } from '@orrery/contracts';
+import { ServiceError } from '@orrery/contracts';
 import { NamedSlots } from '@orrery/service-kit';
 import type { RequestOptions } from '../ports/transport.js';
 
@@ -94,7 +94,7 @@ export function awaitAnswer<T>(
 }
 
 /** The signal's reason if it is a ServiceError, else that the call was given up. */
-function reasonOf(signal: Cancellation | undefined): ServiceError {
+function reasonOf(signal: AbortSignal | undefined): ServiceError {
   const reason: unknown = signal?.reason;
   if (reason instanceof ServiceError) return reason;
   return new ServiceError('unavailable', 'The call was given up before its answer came.', {

@@ -1,5 +1,5 @@
 import type { Msg, MsgHdrs } from '@nats-io/transport-node';
-import { type Cancellation, ServiceError } from '@orrery/contracts';
+import { ServiceError } from '@orrery/contracts';
 import { startDeadline, unanswered } from '../in-flight/in-flight.js';
 import type { Frame } from '../ports/transport.js';
 import { MAX_CALL_BYTES } from '../wire/wire-format.js';
@@ -26,7 +26,7 @@ export interface Parts {
   /** Dispose it when its parts are no longer needed. */
   pack(frame: Frame): Outgoing;
   /** A frame that came in a pack is returned at once. @throws ServiceError when the parts do not come. */
-  unpack(arrival: Arrival, timeoutMs: number, signal?: Cancellation): Frame | Promise<Frame>;
+  unpack(arrival: Arrival, timeoutMs: number, signal?: AbortSignal): Frame | Promise<Frame>;
 }
 
 const NOTHING = new Uint8Array();
@@ -78,7 +78,7 @@ export function createParts(connection: Connection, inbox: Inbox): Parts {
   const readMessage = async (
     arrival: Msg,
     timeoutMs: number,
-    signal: Cancellation | undefined,
+    signal: AbortSignal | undefined,
   ): Promise<Frame> => {
     const { [OFFER_HEADER]: offered, ...headers } = fromMessageHeaders(arrival.headers);
     if (offered === undefined) return { headers, body: arrival.string() };
@@ -88,12 +88,7 @@ export function createParts(connection: Connection, inbox: Inbox): Parts {
     return { headers, body: (await pull(address, total, timeoutMs, signal)).toString() };
   };
 
-  const pull = async (
-    address: string,
-    total: number,
-    timeoutMs: number,
-    signal: Cancellation | undefined,
-  ) => {
+  const pull = async (address: string, total: number, timeoutMs: number, signal: AbortSignal | undefined) => {
     const whole = Buffer.allocUnsafe(total);
     for (let length = 0; length < total; ) {
       const data = Buffer.from(String(length));

@@ -1,6 +1,5 @@
 import type {
   Caller,
-  Cancellation,
   Contract,
   Handlers,
   JsonText,
@@ -27,7 +26,7 @@ export interface CallOptions {
    */
   deadline: number;
   /** Gives the call up; the handler's own signal is then aborted, best effort. */
-  signal?: Cancellation;
+  signal?: AbortSignal;
   /** Only the process that serves as this instance may answer. */
   instance?: string;
 }

@@ -1,4 +1,4 @@
-import type { Cancellation, ServiceError } from '@orrery/contracts';
+import type { ServiceError } from '@orrery/contracts';
 
 /** Text with headers. An adapter carries it and does not read it. Names are in lower case. */
 export interface Frame {
@@ -16,7 +16,7 @@ export interface RequestOptions {
   /** The process that the subject belongs to; `undefined`: any of the group may answer. */
   readonly instance?: string | undefined;
   readonly timeoutMs: number;
-  readonly signal: Cancellation | undefined;
+  readonly signal: AbortSignal | undefined;
 }
 
 /** A process that answers, for adapters whose processes may die apart from their callers. */

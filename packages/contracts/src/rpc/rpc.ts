@@ -52,9 +52,6 @@ export function callerName(who: Caller): string {
   }
 }
 
-/** Aborts when its work should stop. */
-export type Cancellation = AbortSignal;
-
 /**
  * Who may call. The gateway checks `scope` against the key, the service that owns the row checks `relation`:
  * `account` any account; `visible` who can see the thing; `owner` its owner alone; `public` no token at all;

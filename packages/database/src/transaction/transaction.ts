@@ -1,4 +1,3 @@
-import type { Cancellation } from '@orrery/contracts';
 import { type Clock, retry, systemClock } from '@orrery/service-kit';
 import type { IsolationLevel, Kysely, Transaction } from 'kysely';
 import { classifyPostgresError } from '../errors/postgres-errors.js';
@@ -8,7 +7,7 @@ export interface TransactionOptions {
   readonly isolation?: IsolationLevel;
   /** How often `fn` runs at most when PostgreSQL reports a serialization failure or a deadlock. Default 3. */
   readonly attempts?: number;
-  readonly signal?: Cancellation;
+  readonly signal?: AbortSignal;
   readonly clock?: Clock;
 }
 

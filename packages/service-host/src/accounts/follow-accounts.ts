@@ -1,11 +1,5 @@
 import { type Bus, serviceCall } from '@orrery/bus';
-import {
-  type AccountState,
-  accountChanged,
-  accountContract,
-  type Cancellation,
-  ServiceError,
-} from '@orrery/contracts';
+import { type AccountState, accountChanged, accountContract, ServiceError } from '@orrery/contracts';
 import { type Clock, type Logger, type PollLoop, startPollLoop } from '@orrery/service-kit';
 
 export interface FollowAccountsOptions {
@@ -73,7 +67,7 @@ export type LearnAccountOptions = Pick<FollowAccountsOptions, 'service' | 'store
 export async function learnAccount(
   { service, bus, clock, store }: LearnAccountOptions,
   accountId: number,
-  signal?: Cancellation,
+  signal?: AbortSignal,
 ): Promise<void> {
   const { states } = await bus.call(
     accountContract.rpcs['accounts.states'],

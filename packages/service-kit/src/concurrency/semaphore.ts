@@ -1,4 +1,4 @@
-import { type Cancellation, ServiceError } from '@orrery/contracts';
+import { ServiceError } from '@orrery/contracts';
 
 /** A counting semaphore: at most as many pieces of work run at once as it has slots. */
 export interface Semaphore {
@@ -13,7 +13,7 @@ export interface Semaphore {
    * Runs the work in a slot, in the order of the calls. Rejects with the signal's reason when it aborts before that, and
    * with `overloaded` when the queue is full or takes too long.
    */
-  run<T>(signal: Cancellation, work: () => Promise<T>): Promise<T>;
+  run<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T>;
 }
 
 export interface QueueLimits {
@@ -41,7 +41,7 @@ export function createSemaphore(
     for (const wake of woken) wake();
     queue.shift()?.();
   };
-  const acquire = (signal: Cancellation) =>
+  const acquire = (signal: AbortSignal) =>
     new Promise<void>((resolve, reject) => {
       let timer: NodeJS.Timeout | undefined;
       const start = () => {

@@ -1,5 +1,5 @@
 import { MessageChannel } from 'node:worker_threads';
-import { type Cancellation, ServiceError } from '@orrery/contracts';
+import { ServiceError } from '@orrery/contracts';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createLogger } from '../logging/create-logger.js';
 import { createLink, type Implementations, type Link } from './link.js';
@@ -61,7 +61,7 @@ describe('a link', () => {
 
   it('aborts a cancelled call at the other end, and still settles with its result', async () => {
     const wait = vi.fn(
-      (_text: string, call: Cancellation) =>
+      (_text: string, call: AbortSignal) =>
         new Promise<string>((resolve) => call.addEventListener('abort', () => resolve('stopped'))),
     );
     const { caller } = linked({ wait });
@@ -75,8 +75,8 @@ describe('a link', () => {
   });
 
   it('rejects waiting and later calls once the other end is gone, and aborts the calls of that end', async () => {
-    const started = withResolvers<Cancellation>();
-    const wait = (_text: string, call: Cancellation) => {
+    const started = withResolvers<AbortSignal>();
+    const wait = (_text: string, call: AbortSignal) => {
       started.resolve(call);
       return new Promise<string>(() => undefined);
     };

@@ -1,7 +1,6 @@
 import type { MessagePort } from 'node:worker_threads';
 import {
   asServiceError,
-  type Cancellation,
   type ErrorReply,
   fromErrorReply,
   type JsonObject,
@@ -23,7 +22,7 @@ export type Procedures = Record<string, Procedure<unknown, unknown>>;
 /** The implementations at one end. `call` aborts when the other end no longer waits. */
 export type Implementations<Q> = {
   readonly [Name in keyof Q]: Q[Name] extends Procedure<infer Args, infer Result>
-    ? (args: Args, call: Cancellation) => Result | Promise<Result>
+    ? (args: Args, call: AbortSignal) => Result | Promise<Result>
     : never;
 };
 

@@ -1,5 +1,4 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Cancellation } from '@orrery/contracts';
 
 /** The one source of time. Tests pass a clock that they move themselves. */
 export interface Clock {
@@ -11,7 +10,7 @@ export interface Clock {
    */
   monotonic(): number;
   /** Waits `ms` milliseconds. Rejects with an `AbortError` as soon as `signal` aborts. */
-  sleep(ms: number, signal?: Cancellation): Promise<void>;
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
 export const systemClock: Clock = {

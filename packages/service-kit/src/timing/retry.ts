@@ -1,4 +1,4 @@
-import { type Cancellation, ServiceError } from '@orrery/contracts';
+import { ServiceError } from '@orrery/contracts';
 import type { Clock } from './clock.js';
 
 export interface Backoff {
@@ -17,7 +17,7 @@ export interface RetryPolicy extends Backoff {
 
 export interface RetryContext {
   readonly clock: Clock;
-  readonly signal?: Cancellation;
+  readonly signal?: AbortSignal;
   readonly random?: () => number;
   readonly onRetry?: (error: unknown, attempt: number, delayMs: number) => void;
 }

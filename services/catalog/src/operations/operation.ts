@@ -1,7 +1,6 @@
 import {
   type CallContext,
   type Caller,
-  type Cancellation,
   type FieldProblem,
   type HttpBinding,
   requestPath,
@@ -20,7 +19,7 @@ export interface CatalogContext {
   readonly clock: Clock;
   readonly limits: CatalogLimits;
   /** Asks the gateway for an account's quota and stores it. */
-  readonly learnQuota: (accountId: number, signal?: Cancellation) => Promise<void>;
+  readonly learnQuota: (accountId: number, signal?: AbortSignal) => Promise<void>;
 }
 
 /** A transaction that changes definitions. */

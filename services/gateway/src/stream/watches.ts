@@ -1,11 +1,5 @@
 import { type Bus, serviceCall } from '@orrery/bus';
-import {
-  type Cancellation,
-  type JournalFact,
-  type PushesChanged,
-  type PushRecord,
-  runtimeContract,
-} from '@orrery/contracts';
+import { type JournalFact, type PushesChanged, type PushRecord, runtimeContract } from '@orrery/contracts';
 import type { Clock } from '@orrery/service-kit';
 import { LRUCache } from 'lru-cache';
 
@@ -112,7 +106,7 @@ export interface JournalClient {
   after(
     deployment: string,
     seq: number,
-    signal?: Cancellation,
+    signal?: AbortSignal,
   ): Promise<{ entries: JournalFact[]; head: number }>;
   /** The last seq of the journal; `known` is a seq that the journal contains. */
   headOf(deployment: string, known: number): Promise<number>;
@@ -122,7 +116,7 @@ const TIMEOUT_MS = 5000;
 const PAGE = 100;
 
 export function createJournalClient(bus: Pick<Bus, 'call'>, clock: Clock): JournalClient {
-  const range = (deployment: string, after: number, limit: number, signal?: Cancellation) =>
+  const range = (deployment: string, after: number, limit: number, signal?: AbortSignal) =>
     bus.call(
       runtimeContract.rpcs['journal.range'],
       { deployment, after, limit },

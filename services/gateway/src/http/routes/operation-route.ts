@@ -1,6 +1,5 @@
 import {
   type Caller,
-  type Cancellation,
   type ContentLimits,
   fieldProblem,
   findUnsafeJson,
@@ -100,7 +99,7 @@ export function callOf(
 }
 
 /** Aborts when the client disconnects before its answer is written. */
-function signalOfClient(reply: FastifyReply): Cancellation {
+function signalOfClient(reply: FastifyReply): AbortSignal {
   const gone = new AbortController();
   // A response closes once, so `on` needs no removal as `once` does.
   reply.raw.on('close', () => {

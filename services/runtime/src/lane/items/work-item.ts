@@ -1,4 +1,4 @@
-import type { Cancellation, ServiceError } from '@orrery/contracts';
+import type { ServiceError } from '@orrery/contracts';
 import type { InstanceName, SealedEntry } from '../../core/entries/entry.js';
 import type { Effects, OnceKeyEffect, PaymentEffect, RunEffect } from '../../store/commit/batch.js';
 import type { DeploymentState, HoldName } from '../../store/state/deployment-state.js';
@@ -47,7 +47,7 @@ export interface WorkItem<T> {
   readonly deploymentId: number;
   /** In milliseconds, by the monotonic clock. Past it, or once the signal aborts, an item is dropped unless it has been decided. */
   readonly deadline: number;
-  readonly signal: Cancellation;
+  readonly signal: AbortSignal;
   /** Loads what `decide` needs from outside, before the item is queued; it may be called several times. */
   prepare(state: DeploymentState): Promise<void> | void;
   /** Pure and synchronous: everything it reads is in memory. `now` in milliseconds since the epoch. */

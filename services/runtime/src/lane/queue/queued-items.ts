@@ -1,4 +1,4 @@
-import { type Cancellation, ServiceError } from '@orrery/contracts';
+import { ServiceError } from '@orrery/contracts';
 import { toCallError } from '@orrery/database';
 import type { Clock, KeyedMutex } from '@orrery/service-kit';
 import { NotOwner, partitionOf } from '../../store/leases/partitions.js';
@@ -49,7 +49,7 @@ export function reasonToDrop({ item, preparations, stage }: QueuedItem, at: numb
   return undefined;
 }
 
-const abortReason = ({ reason }: Cancellation): ServiceError =>
+const abortReason = ({ reason }: AbortSignal): ServiceError =>
   reason instanceof ServiceError
     ? reason
     : new ServiceError('deadline_exceeded', undefined, { cause: reason });

@@ -2,7 +2,6 @@ import { type Bus, serviceCall } from '@orrery/bus';
 import {
   type CallContext,
   type Caller,
-  type Cancellation,
   chainContract,
   type Handlers,
   type HistoryEntry,
@@ -96,7 +95,7 @@ export const withPushResults = (dependencies: PushResultsDependencies, reads: Re
 async function filledIn(
   { bus, clock }: PushResultsDependencies,
   entries: HistoryEntry[],
-  signal: Cancellation,
+  signal: AbortSignal,
 ): Promise<HistoryEntry[]> {
   const pushed = entries.filter(({ pushes }) => pushes.length > 0);
   const [first] = pushed;

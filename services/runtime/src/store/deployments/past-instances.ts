@@ -1,4 +1,4 @@
-import { type Cancellation, type InstanceRecord, type PageQuery, ServiceError } from '@orrery/contracts';
+import { type InstanceRecord, type PageQuery, ServiceError } from '@orrery/contracts';
 import type { Semaphore } from '@orrery/service-kit';
 import { sql } from 'kysely';
 import type { InstanceName } from '../../core/entries/entry.js';
@@ -55,7 +55,7 @@ export async function instancesAt(
   { db, computeLifetimes, reading }: PastListDependencies,
   deploymentId: number,
   { entitySchema, seq, page }: PastList,
-  signal: Cancellation,
+  signal: AbortSignal,
 ): Promise<{ data: InstanceRecord[]; total: number }> {
   const { head, done } = await reading.run(signal, async () => ({
     head: await headFrom(db, deploymentId, seq),

@@ -1,4 +1,4 @@
-import type { Cancellation, PageQuery } from '@orrery/contracts';
+import type { PageQuery } from '@orrery/contracts';
 import { transaction } from '@orrery/database';
 import { createSemaphore } from '@orrery/service-kit';
 import { sql } from 'kysely';
@@ -20,7 +20,7 @@ const MAX_WAITING = 1000;
 export type ComputeLifetimes = (
   deploymentId: number,
   reach: { readonly seq: number; readonly head: number },
-  signal: Cancellation,
+  signal: AbortSignal,
 ) => Promise<void>;
 
 export function createLifetimes(db: Db): ComputeLifetimes {

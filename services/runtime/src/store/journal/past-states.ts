@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Cancellation, canonicalJson, type InstanceChange, type JsonObject } from '@orrery/contracts';
+import { canonicalJson, type InstanceChange, type JsonObject } from '@orrery/contracts';
 import { sql } from 'kysely';
 import { foldChange, type InstanceName } from '../../core/entries/entry.js';
 import type { Db } from '../tables/schema.js';
@@ -141,7 +141,7 @@ export function snapshotHasher(): { add(instance: SnapshotInstance): void; diges
 const STATES_AT_ONCE = 50;
 
 /** The `snapshotHash` over a deployment's checkpoints at seq 0, which are the instances that a clone began with. */
-export async function snapshotHashOf(db: Db, deploymentId: number, signal?: Cancellation): Promise<string> {
+export async function snapshotHashOf(db: Db, deploymentId: number, signal?: AbortSignal): Promise<string> {
   const hasher = snapshotHasher();
   let after: InstanceName = { entitySchema: '', instanceId: '' };
   for (;;) {

@@ -1,4 +1,4 @@
-import type { Cancellation, DeploymentSource, Divergence, JsonObject } from '@orrery/contracts';
+import type { DeploymentSource, Divergence, JsonObject } from '@orrery/contracts';
 import { sql } from 'kysely';
 import { changeKey, type InstanceName } from '../../../core/entries/entry.js';
 import type { Db } from '../../tables/schema.js';
@@ -8,7 +8,7 @@ import type { FoldedState } from './stored-evidence.js';
 
 /** When to stop: `signal` ends the work, `isEnough` ends the call with what has been checked so far. */
 export interface VerifyBounds {
-  signal: Cancellation;
+  signal: AbortSignal;
   isEnough(): boolean;
 }
 
@@ -63,7 +63,7 @@ const BEFORE_ALL = Number.MIN_SAFE_INTEGER;
 async function checkSnapshot(
   db: Db,
   { id, source, head }: ComparedDeployment,
-  signal: Cancellation,
+  signal: AbortSignal,
 ): Promise<Divergence | undefined> {
   const hash = await snapshotHashOf(db, id, signal);
   const expected = source?.snapshotHash ?? snapshotHasher().digest();
