@@ -31,6 +31,8 @@ async function prepare(url: string): Promise<void> {
   expect((await api.post(`${deployment}/entity-instances`, written)).status).toBe(201);
   // Its due times lie far away: the ledger below is the only one.
   const lap = await (await scheduledWorld(api, '0 0 1 1 *')).deploy();
+  // Listed, it is stored: the scheduler follows deployments in its own time.
+  expect((await api.get(`${lap}/schedules`)).body.data).toHaveLength(1);
   const input = { lap: 1, due: '2026-01-01T00:00:00.000Z' };
   expect((await api.post(`${lap}/execute`, { event: 'lap', input })).status).toBe(200);
 }
