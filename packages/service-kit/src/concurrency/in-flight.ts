@@ -34,7 +34,7 @@ const STRIDE = 2 ** 20;
 /**
  * Holds short-lived objects by number, for what is in flight. A `Map` that objects enter and leave all the time keeps many
  * of them alive after they have left: its former hash tables refer to them and to each later table, until a full garbage
- * collection (docs/performance.md#what-a-map-keeps-alive). Here an object that has left is not referred to any more.
+ * collection (docs/performance.md#conclusions). Here an object that has left is not referred to any more.
  */
 export class Slots<T> {
   readonly #values: (T | undefined)[] = [];
