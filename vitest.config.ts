@@ -36,7 +36,7 @@ const backed = {
 export default defineConfig({
   test: {
     // Most suites wait for processes and servers: more workers than the two cores of a small machine.
-    maxWorkers: 3,
+    maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
     reporters: ['default', './packages/testing/src/run/closing-line.ts'],
     projects: [

@@ -35,6 +35,8 @@ const EACH = 2;
 const LOOK_EVERY_MS = 15_000;
 /** Longer than every deadline: that of the gateway for models is 35 s. */
 const CLIENT_PATIENCE_MS = 45_000;
+/** In seconds, between which a payment is valid for as long as faults happen: what is unclear ends only after it. */
+const VALID_S = { least: 30, most: 120 };
 /** Longer than a payment may be valid, and than a run may take; in milliseconds. */
 const ENDING_MS = 300_000;
 
@@ -55,7 +57,8 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
     patienceMs: CLIENT_PATIENCE_MS,
   });
   const log = new OperationLog();
-  const load = startLoad({ client, random, log, worlds, fund: oneByOne(house) }, clients);
+  const validForS = Math.max(VALID_S.least, Math.min(VALID_S.most, lengthMs / 1000));
+  const load = startLoad({ client, random, log, worlds, fund: oneByOne(house), validForS }, clients);
   const plan = drawPlan({ random: random.branch('plan'), kinds: FAULTS, lengthMs, everyMs });
   write(`${plan.length} faults in ${lengthMs / 1000} s, seed ${seed}`);
   const looking = new AbortController();

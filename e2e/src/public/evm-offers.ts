@@ -28,10 +28,10 @@ export const paymentsOn = (network: string, { facilitator, rpcUrl, asset }: Chai
 export const writePaymentsFile = (file: string, evm: EvmPayments): Promise<void> =>
   writeFile(file, JSON.stringify(paymentsOn('base-sepolia', { ...evm, asset: evm.token })));
 
-/** Pays what a 402 asks for first, by the key of an account that has enough. */
-export async function payWith(key: Hex, { accepts }: ApiAnswer['body']) {
+/** Pays what a 402 asks for first, by the key of an account that has enough; with `terms` in place of what it says. */
+export async function payWith(key: Hex, { accepts }: ApiAnswer['body'], terms = {}) {
   const scheme = new ExactEvmSchemeV1(privateKeyToAccount(key));
-  const { payload } = await scheme.createPaymentPayload(1, accepts[0]);
+  const { payload } = await scheme.createPaymentPayload(1, { ...accepts[0], ...terms });
   const payment = { x402Version: 1, scheme: 'exact', network: 'base-sepolia', payload };
   const headers = { 'x-payment': Buffer.from(JSON.stringify(payment)).toString('base64') };
   const { nonce } = (payload as { authorization: { nonce: Hex } }).authorization;

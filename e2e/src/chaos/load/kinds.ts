@@ -19,6 +19,8 @@ export interface LoadContext {
   readonly worlds: Worlds;
   /** Gives an account what an execution costs. */
   readonly fund: (owner: `0x${string}`) => Promise<void>;
+  /** For how long a payer's authorization is valid, in seconds. */
+  readonly validForS: number;
 }
 
 /** Does one operation of a kind, and notes its outcome. */
@@ -80,7 +82,7 @@ const publicly: Perform = async ({ client, random, log, worlds }) => {
   await Promise.all([performSurely(client, operation, asked), ...copies]);
 };
 
-const paid: Perform = async ({ client, random, log, worlds, fund }) => {
+const paid: Perform = async ({ client, random, log, worlds, fund, validForS }) => {
   const deployment = addressOf(random.anyOf(worlds.open));
   const operation = log.begin('paid', deployment);
   const signed = createWallet().sign({ deployment, event: 'toast' });
@@ -91,7 +93,7 @@ const paid: Perform = async ({ client, random, log, worlds, fund }) => {
   const key = generatePrivateKey();
   operation.payer = privateKeyToAccount(key).address;
   await fund(privateKeyToAccount(key).address);
-  const { headers } = await payWith(key, demand.answer.body);
+  const { headers } = await payWith(key, demand.answer.body, { maxTimeoutSeconds: validForS });
   await performSurely(client, operation, { ...asked, headers });
 };
 
