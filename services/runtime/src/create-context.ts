@@ -8,7 +8,7 @@ import {
   type Resources,
 } from '@orrery/service-kit';
 import type { RuntimeConfig } from './config.js';
-import type { Decider } from './core/models/model.js';
+import type { Decider, ModelList } from './core/models/model.js';
 import { createCatalogClient } from './lane/catalog/catalog-client.js';
 import { type LeaseKeeper, partitionsFreed, startLeaseKeeper } from './lane/ownership/lease-keeper.js';
 import { createOutsideWork } from './lane/ownership/outside-work.js';
@@ -18,7 +18,6 @@ import { createLanes, type Lanes } from './lane/queue/lanes.js';
 import { createLostTails, createResidentStates } from './lane/queue/resident-states.js';
 import { createReleaseEmptySchema } from './operations/claims/claims.js';
 import { createBudgets } from './runs/models/budgets.js';
-import { createModelList } from './runs/models/model-list.js';
 import { createPayments, networkParties, type PaymentParties } from './runs/payments/payments.js';
 import { type RunKeeper, startRunKeeper } from './runs/steps/run-keeper.js';
 import { type CommitBatch, createCommit } from './store/commit/commit-statement.js';
@@ -97,7 +96,7 @@ function createServices(parts: ContextParts, config: RuntimeConfig) {
     commitSlots,
     budgets,
     catalog: createCatalogClient({ bus, clock, beforeConfirm: commitSlots.untilFree }),
-    models: createModelList(config.models),
+    models: { offered: config.models } satisfies ModelList as ModelList,
     /** Claims and releases run one at a time per deployment. */
     claimMutex: createKeyedMutex(),
     ids: createIdBlocks(() => nextIdBlock(pools.lanes.db)),
@@ -161,7 +160,7 @@ function createOwnership(
   const leases: LeaseKeeper = startLeaseKeeper({
     ...{ db: pools.leases.db, instance, ttlMs: leaseTtlMs, held, outside, clock, logger },
     drained: lanes.drained,
-    moveWithinMs: () => Math.max(models.longestCallMs(), settleMs),
+    moveWithinMs: () => Math.max(settleMs, ...models.offered.map(({ timeoutMs }) => timeoutMs)),
     announceFree: () => bus.broadcast(partitionsFreed, { by: instance }),
   });
   resources.add('recovery', () => stopping.abort());

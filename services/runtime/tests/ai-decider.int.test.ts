@@ -15,7 +15,7 @@ import {
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ModelUsage } from '../src/core/models/model.js';
 import { modelAt, raceDefinition, world } from '../src/core/prompting/ai.test-support.js';
-import { FAILURE_INTERVAL_MS, FAILURES_TO_OPEN } from '../src/runs/asking/model-servers.js';
+import { FAILURE_INTERVAL_MS, FAILURES_TO_OPEN } from '../src/runs/asking/call-limits.js';
 import { askingAt, hastyClock } from './ai-question.js';
 
 const won = { stateChanges: { 'horse:HORSE_1': { wins: 4 } }, result: { winner: 'HORSE_1' } };

@@ -3,7 +3,7 @@ import { connect } from '@orrery/database';
 import { createLogger } from '@orrery/service-kit';
 import { type Profile, says, startModelServer } from '@orrery/testing/model-server';
 import { afterAll, expect, it, vi } from 'vitest';
-import { MAX_WAITING } from '../src/runs/asking/call-slots.js';
+import { MAX_WAITING } from '../src/runs/asking/call-limits.js';
 import { judgeVersion } from './fake-catalog.js';
 import { modelNamed } from './model-double.js';
 import { plantDeployment, prepareHouse, refusalOf } from './running-runtime.js';

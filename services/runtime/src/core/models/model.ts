@@ -1,7 +1,10 @@
 import {
   type AiModelRecord,
   canonicalHash,
+  didYouMean,
+  fieldProblem,
   type JsonObject,
+  ServiceError,
   storableObject,
   type VersionDefinition,
   type WorldTexts,
@@ -47,6 +50,60 @@ export function priced(
   const { inputUsdPerMillionTokens: input = 0, outputUsdPerMillionTokens: output = 0 } = prices;
   const usd = isPriced(prices) ? (inputTokens * input + outputTokens * output) / 1_000_000 : null;
   return { inputTokens, outputTokens, usd };
+}
+
+/** The models that the operator offers; another list may take the place of this one while the process runs. */
+export interface ModelList {
+  offered: readonly Model[];
+}
+
+const findModel = ({ offered }: ModelList, modelId: string | null): Model | undefined =>
+  offered.find(({ record }) => record.modelId === modelId);
+
+/** The model of a deployment that has chosen none; null when the list marks none as its default. */
+export const defaultModelId = ({ offered }: ModelList): string | null =>
+  offered.find(({ record }) => record.isDefault)?.record.modelId ?? null;
+
+/** @throws `unknown_ai_model` for a model that is not offered; null and absent choose none */
+export function refuseUnknownModel(
+  models: ModelList,
+  modelId: string | null | undefined,
+  pointer = '/aiModelId',
+): void {
+  if (modelId == null || findModel(models, modelId) !== undefined) return;
+  const known = models.offered.map(({ record }) => record.modelId);
+  const message = `There is no AI model "${modelId}".${didYouMean(modelId, known)} GET /api/ai-models lists them.`;
+  const errors = [fieldProblem(pointer, 'unknown_ai_model', message)];
+  throw new ServiceError('unknown_ai_model', message, { errors });
+}
+
+/**
+ * A budget bounds what a model costs, so the model needs prices. A model that is not offered is left to whoever calls it.
+ * @throws `ai_model_unpriced`
+ */
+export function refuseUnpriced(
+  models: ModelList,
+  modelId: string | null,
+  dailyBudgetUsd: number | null,
+  pointer: '/aiModelId' | '/aiDailyBudgetUsd',
+): void {
+  const model = findModel(models, modelId ?? defaultModelId(models));
+  if (dailyBudgetUsd === null || model === undefined || isPriced(model)) return;
+  const message = `The AI model "${model.record.modelId}" has no prices, so no budget can bound what it costs.`;
+  const errors = [fieldProblem(pointer, 'ai_model_unpriced', message)];
+  throw new ServiceError('ai_model_unpriced', message, { errors });
+}
+
+/** The model with this id. @throws `ai_model_unavailable` for null and for a model that is not offered (any more) */
+export function usableModel(models: ModelList, modelId: string | null): Model {
+  const model = findModel(models, modelId);
+  if (model !== undefined) return model;
+  throw new ServiceError(
+    'ai_model_unavailable',
+    modelId === null
+      ? 'The deployment has chosen no AI model, and this service has no default. GET /api/ai-models lists what can be chosen.'
+      : `The AI model "${modelId}" is not offered any more. An upgradable deployment can choose another one.`,
+  );
 }
 
 /** Everything that a decision may depend on, as the execution read it, and what a decider asks of the runtime. */

@@ -1,9 +1,23 @@
 import { describe, expect, it } from 'vitest';
-import { raceDefinition } from './ai.test-support.js';
-import { attributeShape, closedObject, orNull, resultShape } from './answer-shape.js';
-import { changeableSchemas, estimateTokens, outputLimitOf, resultSchema, schemaTokens } from './prompt.js';
-import { chatRequest, formAfterRefusal, formBelow, type RequestForm } from './request-form.js';
-import { loadedState } from './strict-form.js';
+import { entities, modelAt, raceDefinition, world } from './ai.test-support.js';
+import {
+  chatRequest,
+  estimateTokens,
+  formAfterRefusal,
+  formBelow,
+  type RequestForm,
+  roomOf,
+  schemaTokens,
+} from './chat-request.js';
+import { changeableSchemas, resultSchema } from './prompt.js';
+import {
+  attributeShape,
+  closedObject,
+  loadedState,
+  orNull,
+  resultShape,
+  strictFormOf,
+} from './strict-form.js';
 
 const best: RequestForm = {
   output: 'strict',
@@ -35,19 +49,17 @@ describe('the form of a request', () => {
   });
 
   it('makes the body of a request', () => {
-    const messages = [
-      { role: 'system', content: 'rules' },
-      { role: 'user', content: 'facts' },
-    ] as const;
-    const parts = { model: 'large-1', messages, schema: {}, outputTokens: 9, seed: 4 };
-    const strict = chatRequest({ ...parts, form: best });
-    expect(strict).toMatchObject({ model: 'large-1', max_tokens: 9, seed: 4, stream: false });
+    const facts = { model: modelAt('http://a/v1'), definition: raceDefinition(), world, entities, input: {} };
+    const parts = { strictForm: strictFormOf(facts.definition), refused: [], seed: 4 };
+    const { body: strict, ...sizes } = chatRequest(facts, best, parts);
+    expect(strict).toMatchObject({ model: 'large-1', max_tokens: 8192, seed: 4, stream: false });
     expect(strict['response_format']).toMatchObject({ type: 'json_schema' });
-    const plain = chatRequest({
-      ...parts,
-      form: { ...best, output: 'text', withSystemRole: false, withSeed: false },
-    });
-    expect(plain['messages']).toEqual([{ role: 'user', content: 'rules\n\nfacts' }]);
+    expect(sizes).toEqual({ output: 'strict', outputTokens: 8192, inputTokens: expect.any(Number) });
+    const form = { ...best, output: 'text', withSystemRole: false, withSeed: false } as const;
+    const { body: plain } = chatRequest(facts, form, parts);
+    expect(plain['messages']).toEqual([
+      { role: 'user', content: expect.stringMatching(/^You decide one event.*# Input of the event/s) },
+    ]);
     expect(plain).not.toHaveProperty('seed');
     expect(plain).not.toHaveProperty('response_format');
   });
@@ -104,7 +116,10 @@ describe('the prompt', () => {
   it('is measured by bytes', () => {
     expect([estimateTokens('abcd'), estimateTokens('äöü')]).toEqual([2, 2]);
     expect([schemaTokens(null), schemaTokens({})]).toEqual([0, 1]);
-    expect([outputLimitOf(1), outputLimitOf(4000), outputLimitOf(1_000_000)]).toEqual([1, 1000, 8192]);
+    const limits = [1, 4000, 1_000_000].map(
+      (contextLength) => roomOf({ record: { ...modelAt('').record, contextLength } }).outputTokens,
+    );
+    expect(limits).toEqual([1, 1000, 8192]);
   });
 
   it('finds a state by its own keys alone', () => {

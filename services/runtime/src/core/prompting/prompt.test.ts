@@ -3,15 +3,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { definitionOf } from '../deciding/execution.test-support.js';
 import { entities, raceDefinition, world } from './ai.test-support.js';
-import {
-  buildPrompt,
-  corrections,
-  fencedData,
-  type PromptFacts,
-  refuseHuge,
-  roomBeside,
-  tokensOf,
-} from './prompt.js';
+import { corrections, refuseHuge, roomBeside, tokensOf } from './chat-request.js';
+import { buildPrompt, fencedData, type PromptFacts } from './prompt.js';
 
 const facts = (more: Partial<PromptFacts> = {}): PromptFacts => ({
   definition: raceDefinition(),

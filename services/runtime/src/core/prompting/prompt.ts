@@ -3,11 +3,8 @@ import {
   type AttributeDefinition,
   type ChangeMode,
   canonicalJson,
-  cutText,
   type JsonObject,
   type JsonValue,
-  ServiceError,
-  storableText,
   type VersionDefinition,
 } from '@orrery/contracts';
 import { compileContract, toJsonSchema } from '@orrery/expressions';
@@ -65,21 +62,6 @@ const described = ({ name, type, constraints, defaultValue }: AttributeDefinitio
   ...(defaultValue === null ? {} : { default: defaultValue }),
 });
 
-/** No tokenizer needs more tokens for a text than a third of its bytes, as far as common ones and texts go. */
-const BYTES_PER_TOKEN = 3;
-
-/**
- * Tokens that a text takes at most, roughly: its UTF-8 bytes / 3. Tokenizers were seen to take minutes for hostile texts,
- * so none is used; what a call costs is counted by the server's own `usage`.
- */
-export const estimateTokens = (text: string): number => Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN);
-
-const MAX_OUTPUT_TOKENS = 8192;
-
-/** Tokens that one answer of a model may have: a quarter of its context, at most 8,192. */
-export const outputLimitOf = (contextLength: number): number =>
-  Math.max(1, Math.min(MAX_OUTPUT_TOKENS, Math.floor(contextLength / 4)));
-
 const MARKER_LENGTH = 16;
 
 /** Delete, the C1 control characters, and the separators of lines and paragraphs. */
@@ -108,10 +90,9 @@ export type PromptFacts = Pick<DeciderRequest, 'definition' | 'world' | 'entitie
 
 type SectionName = 'rules' | 'world' | 'contract' | 'behaviorPrompt' | 'entities' | 'input';
 
-interface Prompt {
+export interface Prompt {
   readonly messages: readonly ChatMessage[];
-  /** Estimated tokens of each section. */
-  readonly tokens: Readonly<Record<SectionName, number>>;
+  readonly sections: Readonly<Record<SectionName, string>>;
 }
 
 const RULES = `You decide one event of a simulated world: how the state of its entities changes, and what the event's result is.
@@ -154,9 +135,7 @@ export function buildPrompt(facts: PromptFacts, form: OutputForm): Prompt {
       { role: 'system', content: [rules, world, contract, behaviorPrompt].join('\n\n') },
       { role: 'user', content: [entities, input].join('\n\n') },
     ],
-    tokens: Object.fromEntries(
-      Object.entries(sections).map(([name, text]) => [name, estimateTokens(text)]),
-    ) as Prompt['tokens'],
+    sections,
   };
 }
 
@@ -176,112 +155,3 @@ function sectionsOf(
     input: `# Input of the event\n${fencedData('input', input)}`,
   };
 }
-
-/** An answer that was no proposal, and why. */
-export interface RefusedAnswer {
-  /** Null where there is no text to show again. */
-  readonly answer: string | null;
-  readonly reason: string;
-}
-
-/** UTF-16 units of a refused answer and of a reason that are shown to the model again. */
-const MAX_ECHO = 8000;
-const MAX_REASON = 2000;
-/** Roles alternate, and no message is empty: the templates of some models refuse anything else. */
-const NO_TEXT = '(no text)';
-
-/** The messages that show refused answers to the model, the latest ones first dropped last, in so many tokens at most. */
-export function corrections(refused: readonly RefusedAnswer[], room: number): ChatMessage[] {
-  const messages: ChatMessage[] = [];
-  let left = room;
-  for (const { answer, reason } of refused.toReversed()) {
-    const echoes = answer === null ? [NO_TEXT] : [cutText(storableText(answer), MAX_ECHO), NO_TEXT];
-    const pair = echoes.map((echo) => correction(echo, reason)).find((one) => tokensOf(one) <= left);
-    if (pair === undefined) break;
-    left -= tokensOf(pair);
-    messages.unshift(...pair);
-  }
-  return messages;
-}
-
-/** The reason may quote the answer, so it is fenced. */
-const correction = (echo: string, reason: string): ChatMessage[] => [
-  { role: 'assistant', content: echo },
-  {
-    role: 'user',
-    content: `That answer was refused. Answer again, with the whole corrected JSON object.\n${fencedData('reason', cutText(storableText(reason), MAX_REASON))}`,
-  },
-];
-
-/** What a model has room for, in tokens. */
-export interface ModelRoom {
-  readonly contextLength: number;
-  /** Set aside for the answer. */
-  readonly outputTokens: number;
-}
-
-/** Of the words and marks that servers put around a message. */
-const TOKENS_AROUND_MESSAGE = 16;
-
-/** Estimated tokens of messages. */
-export const tokensOf = (messages: readonly ChatMessage[]): number =>
-  messages.reduce((sum, { content }) => sum + estimateTokens(content) + TOKENS_AROUND_MESSAGE, 0);
-
-/** Estimated tokens of what a request carries beside its messages. */
-export const schemaTokens = (schema: JsonObject | null): number =>
-  schema === null ? 0 : estimateTokens(JSON.stringify(schema));
-
-/**
- * Refuses a prompt that leaves no room for the answer.
- * @returns the tokens that are left beside the prompt and the answer
- * @throws `prompt_too_large` with the largest section
- */
-export function roomBeside(
-  { messages, tokens }: Prompt,
-  schema: JsonObject | null,
-  { contextLength, outputTokens }: ModelRoom,
-): number {
-  const ofSchema = schemaTokens(schema);
-  const size = tokensOf(messages) + ofSchema;
-  const limit = contextLength - outputTokens;
-  if (size <= limit) return limit - size;
-  const { rules: _, ...written } = { ...tokens, contract: tokens.contract + ofSchema };
-  const [section, largest] = Object.entries(written).reduce((most, one) => (one[1] > most[1] ? one : most));
-  throw promptTooLarge(section, largest, size, limit);
-}
-
-/**
- * Refuses what is too large beyond doubt before a prompt is made of it, which takes time in proportion to its size.
- * @throws `prompt_too_large`
- */
-export function refuseHuge(
-  { definition, entities }: PromptFacts,
-  { contextLength, outputTokens }: ModelRoom,
-): void {
-  const limit = contextLength - outputTokens;
-  const parts = { entities, contract: changeableSchemas(definition) as unknown as JsonValue };
-  for (const [section, part] of Object.entries(parts)) {
-    const least = leastLength(part, limit * BYTES_PER_TOKEN) / BYTES_PER_TOKEN;
-    if (least > limit) throw promptTooLarge(section, Math.ceil(least), Math.ceil(least), limit);
-  }
-}
-
-/** Characters that the value's JSON has at least; the count ends soon after it has passed `limit`. */
-function leastLength(value: JsonValue, limit: number): number {
-  if (typeof value === 'string') return value.length + 2;
-  if (typeof value !== 'object' || value === null) return 1;
-  let length = 2;
-  for (const key of Object.keys(value)) {
-    if (length > limit) break;
-    if (!Array.isArray(value)) length += key.length + 3;
-    length += leastLength((value as JsonObject)[key] ?? null, limit - length);
-  }
-  return length;
-}
-
-const promptTooLarge = (section: string, largest: number, size: number, limit: number): ServiceError =>
-  new ServiceError(
-    'prompt_too_large',
-    `The prompt takes about ${size} tokens, and the model has room for ${limit}. Its largest section is "${section}" with about ${largest} tokens: make that smaller, or choose a model with a longer context.`,
-    { facts: { section, sectionTokens: largest, promptTokens: size, limit } },
-  );

@@ -8,8 +8,7 @@ import {
   type VersionDefinition,
 } from '@orrery/contracts';
 import { type ChangeKey, isDeletion, parseMutation, splitChangeKey } from '@orrery/expressions';
-import { UnreadableAnswer } from './answer-shape.js';
-import { loadedState, type StrictForm } from './strict-form.js';
+import { loadedState, type StrictForm, UnreadableAnswer } from './strict-form.js';
 
 /** What a model answered, as its server's message says. */
 export interface ModelMessage {

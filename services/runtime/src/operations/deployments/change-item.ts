@@ -11,9 +11,9 @@ import {
 } from '@orrery/contracts';
 import type { Updateable } from 'kysely';
 import { lifecycleEntry } from '../../core/deciding/lifecycle-entry.js';
+import { defaultModelId, type ModelList } from '../../core/models/model.js';
 import type { CatalogClient } from '../../lane/catalog/catalog-client.js';
 import type { ItemOutcome, WorkItem } from '../../lane/items/work-item.js';
-import type { ModelList } from '../../runs/models/model-list.js';
 import { type KnownDeployment, toRecord } from '../../store/deployments/deployment-directory.js';
 import { type DeploymentState, lockedColumns, lockedDefinition } from '../../store/state/deployment-state.js';
 import type { RuntimeTables } from '../../store/tables/schema.js';
@@ -39,7 +39,7 @@ export function lockItem(
       const definition = lockedDefinition(
         locked.definitions,
         locked.world,
-        state.row.ai_model_id ?? models.default()?.modelId ?? null,
+        state.row.ai_model_id ?? defaultModelId(models),
       );
       const columns = lockedColumns(definition, at);
       return { kind: 'locked', facts: { definitionHash: columns.definition_hash }, columns };

@@ -22,8 +22,13 @@ import {
 } from '@orrery/database';
 import { learnAccount } from '@orrery/service-host';
 import type { Clock } from '@orrery/service-kit';
+import {
+  defaultModelId,
+  type ModelList,
+  refuseUnknownModel,
+  refuseUnpriced,
+} from '../../core/models/model.js';
 import type { CatalogClient } from '../../lane/catalog/catalog-client.js';
-import { type ModelList, refuseUnknownModel, refuseUnpriced } from '../../runs/models/model-list.js';
 import { isKnown, refuseOverQuota, storeAccount } from '../../store/deployments/account-store.js';
 import { SourceChanged } from '../../store/deployments/copy-source.js';
 import { toRecord } from '../../store/deployments/deployment-directory.js';
@@ -170,5 +175,5 @@ async function lockNow(
   const versionIds = bindings.map(({ binding }) => binding.versionId);
   await refuseOverQuota(db, ownerAccountId);
   const { definitions, world } = await catalog.lock(worldId, versionIds);
-  return lockedDefinition(definitions, world, aiModelId ?? models.default()?.modelId ?? null);
+  return lockedDefinition(definitions, world, aiModelId ?? defaultModelId(models));
 }

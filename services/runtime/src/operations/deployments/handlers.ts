@@ -12,10 +12,10 @@ import {
   withWarnings,
 } from '@orrery/contracts';
 import type { Logger, Semaphore } from '@orrery/service-kit';
+import { type ModelList, refuseUnknownModel, refuseUnpriced } from '../../core/models/model.js';
 import type { CatalogClient } from '../../lane/catalog/catalog-client.js';
 import type { OwnedHandler, OwnedHandlers } from '../../lane/ownership/route-to-owner.js';
 import type { Lanes } from '../../lane/queue/lanes.js';
-import { type ModelList, refuseUnknownModel, refuseUnpriced } from '../../runs/models/model-list.js';
 import {
   type DeploymentAccess,
   listDeployments,

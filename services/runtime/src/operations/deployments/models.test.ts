@@ -1,7 +1,6 @@
 import { type AiModelRecord, type CallContext, parseRequest, runtimeContract } from '@orrery/contracts';
 import { expect, it } from 'vitest';
 import type { Model } from '../../core/models/model.js';
-import { createModelList } from '../../runs/models/model-list.js';
 import { modelHandlers } from './models.js';
 
 const models = Array.from({ length: 30 }, (_, at) => ({ modelId: `m${at}` }) as AiModelRecord);
@@ -9,7 +8,7 @@ const listed = models.map((record) => ({ record }) as Model);
 const list = (query: object) => {
   const rpc = runtimeContract.rpcs['aiModels.list'];
   const request = parseRequest(rpc, { params: {}, query, headers: {}, body: {} });
-  return modelHandlers({ models: createModelList(listed) })['aiModels.list'](request, {} as CallContext);
+  return modelHandlers({ models: { offered: listed } })['aiModels.list'](request, {} as CallContext);
 };
 
 it('lists twenty models, or the page that was asked for', async () => {

@@ -10,7 +10,7 @@ import {
   refusedHttp,
 } from '@orrery/contracts';
 import type { Clock } from '@orrery/service-kit';
-import type { ModelList } from '../../runs/models/model-list.js';
+import type { ModelList } from '../../core/models/model.js';
 import type { DeploymentAccess } from '../../store/deployments/deployment-directory.js';
 import { dayOf, readUsage } from '../../store/runs/usage-store.js';
 import type { Db } from '../../store/tables/schema.js';
@@ -58,8 +58,11 @@ function totalsOf(days: AiUsage['days']): AiUsage['totals'] {
 export const modelHandlers = ({ models }: { models: ModelList }): Handlers<typeof aiModelRpcs> => ({
   'aiModels.list': async ({ query }) => {
     refuseDeepPage(query);
-    const all = models.all();
     const before = (query.page - 1) * query.limit;
-    return { data: all.slice(before, before + query.limit), pagination: paginationOf(query, all.length) };
+    const shown = models.offered.slice(before, before + query.limit);
+    return {
+      data: shown.map(({ record }) => record),
+      pagination: paginationOf(query, models.offered.length),
+    };
   },
 });

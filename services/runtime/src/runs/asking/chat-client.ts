@@ -1,7 +1,9 @@
+import { type Attributes, SpanKind, SpanStatusCode } from '@opentelemetry/api';
 import { isJsonObject, type JsonObject, type JsonValue } from '@orrery/contracts';
+import { type Clock, createMeter, createTracer } from '@orrery/service-kit';
 import type { Model } from '../../core/models/model.js';
+import type { RefusedPart } from '../../core/prompting/chat-request.js';
 import type { ModelMessage } from '../../core/prompting/read-answer.js';
-import type { RefusedPart } from '../../core/prompting/request-form.js';
 
 /** An answer to a request for a chat completion. */
 export interface ChatAnswer {
@@ -47,40 +49,102 @@ export class ChatFailed extends Error {
   }
 }
 
-export interface ChatClient {
-  /**
-   * Sends one request, once. @throws ChatFailed, or the signal's reason when it aborts; both cancel the HTTP request
-   */
-  complete(model: Model, body: JsonObject, limits: ChatLimits): Promise<ChatAnswer>;
-}
-
-interface ChatLimits {
-  readonly signal: AbortSignal;
-  /** Aborts when the server has taken too long. */
-  readonly timeout: AbortSignal;
-  /** Aborts when the execution's deadline has come. */
-  readonly overdue: AbortSignal;
-  /** Called as soon as the request goes out: from then on it may cost something. */
-  readonly onSent: () => void;
+/** A signal that aborts with a fault after so many milliseconds, or when `signal` does. */
+export function faultAfter(
+  fault: ChatFault,
+  ms: number,
+  clock: Pick<Clock, 'sleep'>,
+  signal: AbortSignal,
+): Disposable & { readonly signal: AbortSignal } {
+  const [late, ended] = [new AbortController(), new AbortController()];
+  clock.sleep(Math.max(0, ms), ended.signal).then(
+    () => late.abort(new ChatFailed(fault)),
+    () => undefined,
+  );
+  return { signal: AbortSignal.any([signal, late.signal]), [Symbol.dispose]: () => ended.abort() };
 }
 
 /** Bytes of an answer's body that are read. An answer's text has at most 1 MiB, and its JSON escapes it. */
 export const MAX_BODY_BYTES = 2 * 1024 * 1024;
 
+/** The buckets that the conventions advise, in seconds and in tokens. */
+const DURATIONS = Array.from({ length: 14 }, (_, power) => 0.01 * 2 ** power);
+const TOKENS = Array.from({ length: 14 }, (_, power) => 4 ** power);
+
 /**
  * A client of OpenAI-compatible servers. The library makes the request and names its errors; it does not retry (the
  * caller knows the deadline, the budget and the server's health, and records each call), logs nothing, and reads its
- * environment variables for nothing that is set here.
+ * environment variables for nothing that is set here. Spans and metrics have the names of OpenTelemetry's GenAI
+ * conventions and never hold the texts.
  */
-export function createChatClient(): ChatClient {
-  let loaded: ReturnType<typeof loadLibraries> | undefined;
+export class ChatClient {
+  #loaded: ReturnType<typeof loadLibraries> | undefined;
+  readonly #tracer = createTracer('runtime');
+  readonly #durations = createMeter('runtime').createHistogram('gen_ai.client.operation.duration', {
+    unit: 's',
+    advice: { explicitBucketBoundaries: DURATIONS },
+  });
+  readonly #tokens = createMeter('runtime').createHistogram('gen_ai.client.token.usage', {
+    unit: '{token}',
+    advice: { explicitBucketBoundaries: TOKENS },
+  });
+
+  /**
+   * Sends one request, once. @throws ChatFailed, or the signal's reason when it aborts; both cancel the HTTP request
+   * @param onSent called as soon as the request goes out: from then on it may cost something
+   */
+  complete(model: Model, body: JsonObject, signal: AbortSignal, onSent: () => void): Promise<ChatAnswer> {
+    const startedAt = performance.now();
+    const attributes = attributesOf(model);
+    const ended = (more: Attributes) =>
+      this.#durations.record((performance.now() - startedAt) / 1000, { ...attributes, ...more });
+    const options = { kind: SpanKind.CLIENT, attributes };
+    return this.#tracer.startActiveSpan(`chat ${model.upstreamModel}`, options, async (span) => {
+      try {
+        this.#loaded ??= loadLibraries();
+        const answer = await complete(await this.#loaded, model, body, signal, onSent);
+        ended({});
+        this.#count(answer.usage, attributes);
+        span.setAttributes(answerAttributes(answer));
+        return answer;
+      } catch (error) {
+        const type = error instanceof ChatFailed ? error.fault : 'cancelled';
+        ended({ 'error.type': type });
+        span.setAttribute('error.type', type);
+        span.setStatus({ code: SpanStatusCode.ERROR, message: type });
+        throw error;
+      } finally {
+        span.end();
+      }
+    });
+  }
+
+  #count(usage: ChatAnswer['usage'], attributes: Attributes): void {
+    if (usage === null) return;
+    this.#tokens.record(usage.inputTokens, { ...attributes, 'gen_ai.token.type': 'input' });
+    this.#tokens.record(usage.outputTokens, { ...attributes, 'gen_ai.token.type': 'output' });
+  }
+}
+
+function attributesOf({ baseUrl, upstreamModel }: Model): Attributes {
+  const { hostname, port, protocol } = new URL(baseUrl);
   return {
-    complete: async (model, body, limits) => {
-      loaded ??= loadLibraries();
-      return complete(await loaded, model, body, limits);
-    },
+    'gen_ai.operation.name': 'chat',
+    // The servers are known by their interface only.
+    'gen_ai.provider.name': 'openai',
+    'gen_ai.request.model': upstreamModel,
+    'server.address': hostname,
+    'server.port': Number(port || (protocol === 'https:' ? 443 : 80)),
   };
 }
+
+const answerAttributes = ({ message, usage }: ChatAnswer): Attributes => ({
+  ...(message.finishReason !== null && { 'gen_ai.response.finish_reasons': [message.finishReason] }),
+  ...(usage !== null && {
+    'gen_ai.usage.input_tokens': usage.inputTokens,
+    'gen_ai.usage.output_tokens': usage.outputTokens,
+  }),
+});
 
 /** Loads what only processes need that ask a model. */
 async function loadLibraries() {
@@ -96,9 +160,9 @@ async function complete(
   { OpenAI, fetch }: Awaited<ReturnType<typeof loadLibraries>>,
   model: Model,
   body: JsonObject,
-  limits: ChatLimits,
+  signal: AbortSignal,
+  onSent: () => void,
 ): Promise<ChatAnswer> {
-  const signal = AbortSignal.any([limits.signal, limits.timeout, limits.overdue]);
   const client = new OpenAI({
     apiKey: model.apiKey ?? 'none',
     adminAPIKey: null,
@@ -112,18 +176,18 @@ async function complete(
     logLevel: 'off',
     fetch: (url, init) => {
       signal.throwIfAborted();
-      limits.onSent();
+      onSent();
       return fetch(url, init);
     },
     ...(model.apiKey === undefined ? { defaultHeaders: { authorization: null } } : {}),
   });
   try {
-    // The body is made by `request-form.ts` from the same parameters.
+    // The body is made by `chat-request.ts` from the same parameters.
     const { data, response } = await client.chat.completions.create(body as never, { signal }).withResponse();
     return answerOf(data as unknown as JsonValue, response.headers, model);
   } catch (error) {
-    limits.signal.throwIfAborted();
-    throw failureOf(error, limits);
+    signal.throwIfAborted();
+    throw failureOf(error);
   }
 }
 
@@ -144,7 +208,7 @@ const boundedFetch =
     // The library calls it with the address and a body of text; undici's types of the same things are its own.
     const sent = { ...init, redirect: 'manual' } as unknown as Parameters<UndiciFetch>[1];
     const { status, headers, body } = await fetch(String(url), sent);
-    const read = BODILESS.has(status) ? null : await readBounded(body, MAX_BODY_BYTES);
+    const read = BODILESS.has(status) ? null : await readBounded(body);
     return new Response(read, { status, headers: [...headers] });
   };
 
@@ -162,11 +226,9 @@ function refusedPartOf(error: unknown): RefusedPart | undefined {
 
 const MAX_ERROR_TEXT = 2000;
 
-function failureOf(error: unknown, { timeout, overdue }: ChatLimits): ChatFailed {
-  if (timeout.aborted) return new ChatFailed('timeout');
-  if (overdue.aborted) return new ChatFailed('overdue');
-  if (error instanceof ChatFailed) return error;
-  if (causesOf(error).some((cause) => cause instanceof TooManyBytes)) return new ChatFailed('too_large');
+function failureOf(error: unknown): ChatFailed {
+  const known = causesOf(error).find((cause) => cause instanceof ChatFailed);
+  if (known !== undefined) return known;
   const { status, headers, code } = error as { status?: unknown; headers?: Headers; code?: unknown };
   if (typeof status !== 'number') return new ChatFailed(wasReached(error) ? 'broken_answer' : 'unreachable');
   const facts = {
@@ -260,19 +322,14 @@ function attestationOf(
   return Buffer.byteLength(JSON.stringify(attestation)) > MAX_ATTESTATION_BYTES ? null : attestation;
 }
 
-/** A body that has more bytes than are read of it. */
-class TooManyBytes extends Error {
-  override readonly name = 'TooManyBytes';
-}
-
-/** Reads a body of at most `limit` bytes, after decompression. Of a larger one the rest is not received. @throws TooManyBytes */
-async function readBounded(body: AsyncIterable<Uint8Array> | null, limit: number): Promise<Uint8Array> {
+/** Reads a body of at most `MAX_BODY_BYTES`, after decompression. Of a larger one the rest is not received. @throws ChatFailed */
+async function readBounded(body: AsyncIterable<Uint8Array> | null): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   // Leaving the loop early cancels the stream, which closes the connection.
   for await (const chunk of body ?? []) {
     bytes += chunk.byteLength;
-    if (bytes > limit) throw new TooManyBytes('the body is too large');
+    if (bytes > MAX_BODY_BYTES) throw new ChatFailed('too_large');
     chunks.push(chunk);
   }
   return Buffer.concat(chunks, bytes);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createFairSlots } from './call-slots.js';
+import { FairSlots } from './call-limits.js';
 
 const never = new AbortController().signal;
 const as = (who: string, isFirst = false) => ({ who, isFirst });
@@ -21,7 +21,7 @@ function createWork() {
 }
 
 it('gives the slots to those who wait in turn, not to who came first with much work', async () => {
-  const slots = createFairSlots(1);
+  const slots = new FairSlots(1);
   const { started, work, endNext } = createWork();
   const runs = ['a', 'a', 'a', 'b', 'c', 'b'].map((who, at) =>
     slots.run(as(who), never, work(`${who}${at}`)),
@@ -33,7 +33,7 @@ it('gives the slots to those who wait in turn, not to who came first with much w
 });
 
 it('runs as many at once as there are slots', async () => {
-  const slots = createFairSlots(2);
+  const slots = new FairSlots(2);
   const { started, work, endNext } = createWork();
   const runs = ['a', 'b', 'c'].map((who) => slots.run(as(who), never, work(who)));
   await settled();
@@ -46,7 +46,7 @@ it('runs as many at once as there are slots', async () => {
 });
 
 it('forgets who gives up waiting, and passes the slot on when work fails', async () => {
-  const slots = createFairSlots(1);
+  const slots = new FairSlots(1);
   const { started, work, endNext } = createWork();
   const failing = slots.run(as('a'), never, async () => {
     await settled();
@@ -66,7 +66,7 @@ it('forgets who gives up waiting, and passes the slot on when work fails', async
 });
 
 it('gives the next slots to work that is to be first', async () => {
-  const slots = createFairSlots(1);
+  const slots = new FairSlots(1);
   const { started, work, endNext } = createWork();
   const asked = [as('a'), as('a'), as('b'), as('b', true), as('a', true), as('c', true)];
   const givingUp = new AbortController();

@@ -1,7 +1,7 @@
 import { FakeClock } from '@orrery/testing';
 import { expect, it } from 'vitest';
-import { formAfterRefusal, formBelow, type RequestForm } from '../../core/prompting/request-form.js';
-import { createFormMemory } from './model-servers.js';
+import { formAfterRefusal, formBelow, type RequestForm } from '../../core/prompting/chat-request.js';
+import { FormMemory } from './model-decider.js';
 
 const best: RequestForm = {
   output: 'strict',
@@ -38,19 +38,19 @@ const other = { ...key, definition: 'd2' };
 
 it('remembers a lower output for the definition, for an hour', async () => {
   const clock = new FakeClock();
-  const memory = createFormMemory(clock);
+  const memory = new FormMemory(clock);
   expect(memory.formFor(key)).toEqual(best);
   memory.lowered(key, lower);
   memory.lowered(key, { ...best, output: 'text' });
   expect(memory.formFor(key).output).toBe('text');
   expect(memory.formFor(other)).toEqual(best);
-  await clock.advance(60 * 60 * 1000);
+  await clock.advance(60 * 60 * 1000 + 1);
   expect(memory.formFor(key)).toEqual(best);
 });
 
 it('remembers a lower output for the model once a second definition has it too', async () => {
   const clock = new FakeClock();
-  const memory = createFormMemory(clock);
+  const memory = new FormMemory(clock);
   const third = { ...key, definition: 'd3' };
   memory.lowered(key, { ...best, output: 'text' });
   memory.lowered(other, lower);
@@ -59,13 +59,13 @@ it('remembers a lower output for the model once a second definition has it too',
   expect(memory.formFor({ ...third, baseUrl: 'http://b/v1' })).toEqual(best);
   memory.lowered(other, { ...best, output: 'text' });
   expect(memory.formFor(third).output).toBe('text');
-  await clock.advance(60 * 60 * 1000);
+  await clock.advance(60 * 60 * 1000 + 1);
   memory.lowered(third, lower);
   expect(memory.formFor(other)).toEqual(best);
 });
 
 it('remembers a lower output for no other definition where the better one works', () => {
-  const memory = createFormMemory(new FakeClock());
+  const memory = new FormMemory(new FakeClock());
   memory.worked({ ...key, definition: 'd3' }, best);
   for (const one of [key, other]) memory.lowered(one, lower);
   expect([key, other].map((one) => memory.formFor(one).output)).toEqual(['json', 'json']);
@@ -73,7 +73,7 @@ it('remembers a lower output for no other definition where the better one works'
 });
 
 it('remembers the parameters that a server refuses for the whole model', () => {
-  const memory = createFormMemory(new FakeClock());
+  const memory = new FormMemory(new FakeClock());
   memory.lowered(key, { ...best, withSeed: false });
   memory.lowered(other, { ...lower, withTemperature: false });
   expect(memory.formFor(key)).toEqual({ ...best, withSeed: false, withTemperature: false });

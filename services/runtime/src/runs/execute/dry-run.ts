@@ -12,10 +12,15 @@ import {
 import { applyMutation, decideExecution, readForExecution } from '../../core/deciding/execute-event.js';
 import type { CompiledDefinition, Decision, Execution } from '../../core/deciding/execution.js';
 import { stateChangesOf, uuidV7 } from '../../core/entries/entry.js';
-import type { CheckProposal, DeciderFailed, DeciderRequest, Evidence } from '../../core/models/model.js';
+import {
+  type CheckProposal,
+  type DeciderFailed,
+  type DeciderRequest,
+  type Evidence,
+  refuseUnknownModel,
+} from '../../core/models/model.js';
 import type { ItemOutcome, WorkItem } from '../../lane/items/work-item.js';
 import { type DeploymentState, isPaused } from '../../store/state/deployment-state.js';
-import { refuseUnknownModel } from '../models/model-list.js';
 import {
   callDecider,
   deciderRequestOf,

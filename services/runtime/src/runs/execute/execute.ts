@@ -8,12 +8,12 @@ import { type KeyedRequest, toCallError } from '@orrery/database';
 import type { Clock } from '@orrery/service-kit';
 import { decideExecution } from '../../core/deciding/execute-event.js';
 import { uuidV7 } from '../../core/entries/entry.js';
+import { usableModel } from '../../core/models/model.js';
 import type { Payment } from '../../core/payments/payment.js';
 import { type FindUse, keyedItem, type OnceRequest, onceItem } from '../../lane/items/once-item.js';
 import type { WorkItem } from '../../lane/items/work-item.js';
 import { acceptedAnswer, answerOfRun, hasEnded, readRun, unendedAnswer } from '../../store/runs/run-store.js';
 import { awaitsPayment, type DeploymentState } from '../../store/state/deployment-state.js';
-import { usableModel } from '../models/model-list.js';
 import { conclude } from '../requests/conclude.js';
 import {
   decidedBy,

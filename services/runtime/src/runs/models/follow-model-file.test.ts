@@ -7,7 +7,6 @@ import { FakeClock } from '@orrery/testing';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { startFollowingModelFile } from './follow-model-file.js';
 import { openModelFile } from './model-file.js';
-import { createModelList } from './model-list.js';
 
 const list = (...ids: string[]) =>
   JSON.stringify(
@@ -32,7 +31,7 @@ function newFolder(): string {
 /** Follows a file. With a clock that stands still, only `look` reads it. */
 async function follow(path: string, clock: Clock = systemClock) {
   const file = openModelFile(path, {});
-  const models = createModelList(file.models);
+  const models = { offered: file.models };
   const lines: string[] = [];
   const logger = createLogger({ service: 'test', destination: { write: (line) => lines.push(line) } });
   const host = new EventEmitter();
@@ -43,7 +42,7 @@ async function follow(path: string, clock: Clock = systemClock) {
     look: loop.runOnce,
     stop: loop.stop,
     host,
-    ids: () => models.all().map(({ modelId }) => modelId),
+    ids: () => models.offered.map(({ record }) => record.modelId),
     refusals: () => lines.filter((line) => line.includes('is not usable')),
   };
 }

@@ -1,12 +1,12 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { dirname } from 'node:path';
 import { type Clock, type Logger, type PollLoop, startPollLoop } from '@orrery/service-kit';
+import type { ModelList } from '../../core/models/model.js';
 import { type ModelFile, ModelFileError, readList } from './model-file.js';
-import type { LiveModelList } from './model-list.js';
 
 interface FollowModelFileOptions {
   readonly file: ModelFile;
-  readonly models: Pick<LiveModelList, 'replace'>;
+  readonly models: ModelList;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Who says by SIGHUP that the list is to be read again. Left out at a terminal, which ends a process by this signal. */
@@ -38,9 +38,11 @@ export function startFollowingModelFile({
     try {
       text = readList(file.path);
       if (text !== known) {
-        const read = file.parse(text);
-        models.replace(read);
-        logger.info({ file: file.path, models: read.length }, 'the list of AI models was read again');
+        models.offered = file.parse(text);
+        logger.info(
+          { file: file.path, models: models.offered.length },
+          'the list of AI models was read again',
+        );
       }
       known = text;
       refused = undefined;

@@ -15,10 +15,10 @@ import {
   type DeciderRequest,
   type Evidence,
   evidenceOf,
+  usableModel,
 } from '../../core/models/model.js';
 import type { ItemOutcome } from '../../lane/items/work-item.js';
 import type { DeploymentState, Holds } from '../../store/state/deployment-state.js';
-import { usableModel } from '../models/model-list.js';
 import type { Briefing, Resolved, RunDependencies } from './resolve-event.js';
 
 /** Calls the decider, at most until the request's deadline, even if it ignores its signal. @throws DeciderFailed */

@@ -10,7 +10,7 @@ import {
 } from '@orrery/contracts';
 import { type Clock, timestampOf } from '@orrery/service-kit';
 import type { CompiledDefinition, Execution, ExecutionLimits } from '../../core/deciding/execution.js';
-import type { Decider } from '../../core/models/model.js';
+import { type Decider, defaultModelId, type ModelList } from '../../core/models/model.js';
 import type { Payment } from '../../core/payments/payment.js';
 import type { CatalogClient } from '../../lane/catalog/catalog-client.js';
 import type { Lanes } from '../../lane/queue/lanes.js';
@@ -24,7 +24,6 @@ import {
 } from '../../store/state/deployment-state.js';
 import type { Db } from '../../store/tables/schema.js';
 import type { Budgets } from '../models/budgets.js';
-import type { ModelList } from '../models/model-list.js';
 import type { Payments } from '../payments/payments.js';
 
 export const executionRequestOf = (row: Pick<RunRow, 'deployment_id' | 'request'>): ExecutionRequest => {
@@ -108,16 +107,16 @@ export async function confirmTexts(
 export function briefingOf(
   { row }: DeploymentState,
   confirmed: WorldTexts | undefined,
-  models: Pick<ModelList, 'default'>,
+  models: ModelList,
 ): Briefing | 'prepare' {
   const world = lockedDefinitionOf(row)?.world ?? confirmed;
   return world === undefined ? 'prepare' : { world, modelId: modelIdOf(row, models) };
 }
 
 /** The locked or chosen model, or the default; null where there is none. */
-export function modelIdOf(row: DeploymentRow, models: Pick<ModelList, 'default'>): string | null {
+export function modelIdOf(row: DeploymentRow, models: ModelList): string | null {
   const locked = lockedDefinitionOf(row);
-  return locked === undefined ? (row.ai_model_id ?? models.default()?.modelId ?? null) : locked.aiModelId;
+  return locked === undefined ? (row.ai_model_id ?? defaultModelId(models)) : locked.aiModelId;
 }
 
 export async function confirmVersion(

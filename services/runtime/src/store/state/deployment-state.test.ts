@@ -18,7 +18,7 @@ async function lockBetween(before: number[], after: number[]): Promise<string> {
     definitions: ids.map((id) => ({ versionId: id, event: `e${id}` }) as VersionDefinition),
     world: {} as never,
   });
-  const models = { default: () => undefined } as never;
+  const models = { offered: [] };
   const item: WorkItem<unknown> = lockItem(
     { catalog: { lock }, models },
     { id: 1, worldId: 1, address: '0x1' } as KnownDeployment,

@@ -1,7 +1,7 @@
 import { ServiceError } from '@orrery/contracts';
 import { expect, it } from 'vitest';
 import { modelAt } from '../../core/prompting/ai.test-support.js';
-import { createCallSlots, MAX_WAITING, type SlotCall } from './call-slots.js';
+import { CallSlots, MAX_WAITING, type SlotCall } from './call-limits.js';
 
 const never = new AbortController().signal;
 const settled = () => new Promise((resolve) => setImmediate(resolve));
@@ -17,7 +17,7 @@ const asking = (more: Partial<SlotCall> = {}): SlotCall => ({
 
 /** Calls that end when a test says so; `codes` are those of the refused ones. */
 function openSlots(perDeployment = Number.POSITIVE_INFINITY) {
-  const slots = createCallSlots(perDeployment);
+  const slots = new CallSlots(perDeployment);
   const codes: string[] = [];
   const ends: (() => void)[] = [];
   const call = (more: Partial<SlotCall> = {}, signal = never) => {
