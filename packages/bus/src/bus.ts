@@ -1,29 +1,31 @@
-import type { Clock, Logger } from '@orrery/service-kit';
-import { createCall, createServe } from './calls/call-and-serve.js';
-import { createSignals } from './calls/signals.js';
-import { createConsume, createListen } from './messages/consume.js';
-import { createBroadcast, createPublishAll, publishOne } from './messages/publish.js';
+import type { MessagePort } from 'node:worker_threads';
+import { StartupError } from '@orrery/service-kit';
+import { type BusDependencies, createCall, createServe } from './calls/call-and-serve.js';
+import { type InProcessHub, joinHub } from './in-process/hub.js';
+import {
+  createBroadcast,
+  createConsume,
+  createListen,
+  createPublishAll,
+  publishOne,
+} from './messages/messages.js';
+import type { NatsOptions } from './nats/nats-transport.js';
 import type { Bus } from './ports/bus-port.js';
 import type { Transport } from './ports/transport.js';
-
-export interface BusDependencies {
-  readonly service: string;
-  readonly clock: Clock;
-  readonly logger: Logger;
-}
+import { joinThread } from './thread/thread-transport.js';
 
 /** The typed bus over any transport: it adds contracts, JSON, headers and errors. */
-export function createBus(transport: Transport, { service, clock, logger }: BusDependencies): Bus {
+export function createBus(transport: Transport, dependencies: BusDependencies): Bus {
   const { exchange, facts } = transport;
-  const signals = createSignals(service);
+  const { logger } = dependencies;
   const publishAll = createPublishAll(facts);
   let closed: Promise<void> | undefined;
   return {
-    serve: createServe({ exchange, clock, logger, signals }),
-    call: createCall({ exchange, clock, signals }),
+    serve: createServe(exchange, dependencies),
+    call: createCall(exchange, dependencies),
     publish: publishOne(publishAll),
     publishAll,
-    consume: createConsume(facts, clock, logger),
+    consume: createConsume(facts, logger),
     broadcast: createBroadcast(exchange),
     listen: createListen(exchange, logger),
     health: async () => transport.health(),
@@ -32,4 +34,31 @@ export function createBus(transport: Transport, { service, clock, logger }: BusD
       return closed;
     },
   };
+}
+
+export interface ConnectBusOptions extends Omit<NatsOptions, 'url'> {
+  /** `nats://…` (several separated by commas), or `inprocess` or nothing for the given hub. */
+  readonly url: string | undefined;
+  /** The bus that the services of this process share. Without NATS, `hub` or `port` is needed. */
+  readonly hub?: InProcessHub | undefined;
+  /** The way to a hub in another thread of this process (`lendHub`). */
+  readonly port?: MessagePort | undefined;
+}
+
+/** @throws StartupError when NATS cannot be used, or there is neither a NATS address nor a hub. */
+export async function connectBus({
+  url = 'inprocess',
+  hub,
+  port,
+  ...options
+}: ConnectBusOptions): Promise<Bus> {
+  if (url !== 'inprocess') {
+    // Loaded on use: a start without NATS need not wait for its client.
+    const { connectNats } = await import('./nats/nats-transport.js');
+    return createBus(await connectNats({ url, ...options }), options);
+  }
+  if (port !== undefined) return createBus(joinThread(port, options.logger), options);
+  if (hub === undefined)
+    throw new StartupError('There is no message bus: set NATS_URL, or start all services in one process.');
+  return createBus(joinHub(hub), options);
 }

@@ -1,5 +1,5 @@
+export { type ConnectBusOptions, connectBus } from './bus.js';
 export { serviceCall } from './calls/call-and-serve.js';
-export { type ConnectBusOptions, connectBus } from './connect.js';
 export { isUnknown, isUnreached } from './in-flight/in-flight.js';
 export { createInProcessHub, type InProcessHub, lendHub } from './in-process/hub.js';
 export { natsEnvironment, natsSettings } from './nats/nats-settings.js';

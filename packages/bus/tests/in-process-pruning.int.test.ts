@@ -25,7 +25,9 @@ it('deletes what every consumer has handled, and in the end everything', async (
   await bus.publish(raceCalled, { horse: 'a', number: 4 }, { id: 'nobody consumes' });
   await bus.consume(lapRun, {
     consumer: 'stable',
-    handle: async ({ number }) => (number === 2 ? { retryInMs: 100_000 } : 'ack'),
+    handle: async ({ number }) => {
+      if (number === 2) throw new Error('stumbled');
+    },
     signal: new AbortController().signal,
   });
   const floor = async () => (await db.selectFrom('consumer').select('floor').executeTakeFirstOrThrow()).floor;

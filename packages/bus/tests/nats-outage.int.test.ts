@@ -30,7 +30,6 @@ function suite(): void {
       consumer: 'outage',
       handle: async ({ number }) => {
         seen.add(number);
-        return 'ack';
       },
       signal,
     });

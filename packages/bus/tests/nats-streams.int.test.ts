@@ -29,7 +29,7 @@ describeWithNats('streams and consumers', (url) => {
         logger,
         clock: systemClock,
       });
-      await bus.consume(lapRun, { consumer: 'laps', handle: async () => 'ack', signal: stop.signal });
+      await bus.consume(lapRun, { consumer: 'laps', handle: async () => undefined, signal: stop.signal });
       const [consumer] = await manager.consumers.list('DECLARED_TWICE_FACTS').next();
       await bus.close();
       return {

@@ -32,7 +32,7 @@ describe('a thread that is gone', () => {
       consumer: 'stable',
       handle: async () => {
         taken.add(by);
-        return by === 'gone' ? new Promise<never>(() => undefined) : ('ack' as const);
+        if (by === 'gone') await new Promise<never>(() => undefined);
       },
       signal: new AbortController().signal,
     });
@@ -47,14 +47,7 @@ describe('a thread that is gone', () => {
     await expect(gone.call(say, { text: '' }, inTime())).rejects.toMatchObject({ code: 'unavailable' });
     expect(await gone.health()).toMatchObject({ ok: false });
     await expect(stays.call(say, { text: '' }, inTime())).rejects.toMatchObject({ code: 'unavailable' });
-    await expect
-      .poll(() =>
-        stays.consume(lapRun, take('stays')).then(
-          () => 'reads',
-          () => 'not yet',
-        ),
-      )
-      .toBe('reads');
+    await stays.consume(lapRun, take('stays'));
     expect(await taken.atLeast(2)).toEqual(['gone', 'stays']);
     await stays.close();
   });

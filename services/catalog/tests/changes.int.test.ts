@@ -13,7 +13,6 @@ describe('changes', () => {
       signal: stop.signal,
       handle: async (change) => {
         told.push(change);
-        return 'ack';
       },
     });
     const { world, inWorld } = await plantWorld(catalog);

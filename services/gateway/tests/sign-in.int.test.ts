@@ -183,7 +183,6 @@ describe('changes of accounts', () => {
       signal: stopping.signal,
       handle: async (state) => {
         if (state.accountId === system.account.id) heard.push(state);
-        return 'ack';
       },
     });
     await setAccountQuotas(system.db, system.account.id, { worlds: 3 });

@@ -5,7 +5,6 @@ import { z } from 'zod';
 import type { Exchange, Frame } from '../ports/transport.js';
 import { errorFrame } from '../wire/wire-format.js';
 import { createCall, serviceCall } from './call-and-serve.js';
-import { createSignals } from './signals.js';
 
 // Old and new processes serve side by side during an upgrade, so each end removes the fact by itself.
 
@@ -27,7 +26,7 @@ it('a caller does not believe an error frame that says so', async () => {
   });
   const reply: Frame = { headers: { 'orrery-error': nested.code }, body: JSON.stringify(nested) };
   const exchange = { request: async () => reply } as unknown as Exchange;
-  const call = createCall({ exchange, clock: systemClock, signals: createSignals('echo') });
+  const call = createCall(exchange, { service: 'echo', clock: systemClock });
   const failed = call(rpcs['echo.say'], {}, serviceCall('test', systemClock, 1000));
   await expect(failed).rejects.toMatchObject({ code: 'unavailable', facts: { of: 'catalog' } });
   await expect(failed).rejects.not.toHaveProperty('facts.reached');

@@ -1,24 +1,19 @@
+import { SpanKind, SpanStatusCode } from '@opentelemetry/api';
 import {
   type CallContext,
-  type Contract,
   errorReply,
   fromErrorReply,
-  type Handlers,
   type JsonValue,
   type NamedRpc,
   parseRequest,
-  type ReplyOf,
-  type Rpc,
   ServiceError,
 } from '@orrery/contracts';
 import { toCallError } from '@orrery/database';
-import type { Clock, Logger } from '@orrery/service-kit';
-import type { z } from 'zod';
+import { type Clock, createMeter, createTracer, isMetered, isTraced, type Logger } from '@orrery/service-kit';
 import { lateError, startDeadline } from '../in-flight/in-flight.js';
-import type { CallOptions, ServeOptions } from '../ports/bus-port.js';
+import type { Bus, CallOptions } from '../ports/bus-port.js';
 import type { Answer, Exchange, Frame } from '../ports/transport.js';
 import {
-  createReadCallHeaders,
   decodeBody,
   decodeUntrusted,
   ERROR_HEADER,
@@ -26,28 +21,30 @@ import {
   errorFrame,
   instanceSubject,
   MAX_CALL_BYTES,
-  type ReadCallHeaders,
+  readCallHeaders,
   tokenSubject,
   withinTrace,
   withoutReached,
   writeCallHeaders,
 } from '../wire/wire-format.js';
-import type { Signals } from './signals.js';
 
 // The two ends of a typed call. The caller's end writes a request as a frame and reads the reply. The serving end
 // checks the request, runs the handler, and always answers.
 
-export interface CallDependencies {
-  readonly exchange: Exchange;
+export interface BusDependencies {
+  readonly service: string;
   readonly clock: Clock;
-  readonly signals: Signals;
+  readonly logger: Logger;
 }
 
 /** The calling end. It trusts the reply, which the serving end has checked. */
-export const createCall =
-  ({ exchange, clock, signals }: CallDependencies) =>
-  <R extends NamedRpc>(rpc: R, request: z.input<R['request']>, options: CallOptions): Promise<ReplyOf<R>> =>
-    signals.called(rpc, async () => {
+export const createCall = (
+  exchange: Exchange,
+  { service, clock }: Omit<BusDependencies, 'logger'>,
+): Bus['call'] => {
+  const watch = createWatch(service, SpanKind.CLIENT, 'orrery_bus_call_duration');
+  return (rpc, request, options) =>
+    watch(rpc, async () => {
       const timeoutMs = options.deadline - clock.monotonic();
       if (timeoutMs <= 0) throw lateError();
       const frame = {
@@ -62,8 +59,9 @@ export const createCall =
         timeoutMs,
         signal: options.signal,
       });
-      return readReply<ReplyOf<R>>(reply);
+      return readReply(reply);
     });
+};
 
 function readReply<T>({ headers, body }: Frame): T {
   if (headers[ERROR_HEADER] === undefined) return decodeBody(body) as T;
@@ -86,31 +84,35 @@ export const serviceCall = (
   ...(signal && { signal }),
 });
 
-export interface ServeDependencies {
-  readonly exchange: Exchange;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly signals: Signals;
-}
-
-type AnswerDependencies = Omit<ServeDependencies, 'exchange'> & { readonly readCallHeaders: ReadCallHeaders };
 type AnyHandler = (request: never, context: CallContext) => Promise<JsonValue>;
 
 /** `ServeOptions.ttlMs`, by default. */
 const TTL_MS = 6000;
 
 /** The serving end: RPCs are registered here alone. */
-export const createServe = ({ exchange, ...given }: ServeDependencies) => {
-  const dependencies = { ...given, readCallHeaders: createReadCallHeaders() };
+export const createServe = (
+  exchange: Exchange,
+  { service, clock, logger }: BusDependencies,
+): Bus['serve'] => {
+  const watch = createWatch(service, SpanKind.SERVER, 'orrery_bus_answer_duration');
   const ownName: string = crypto.randomUUID();
-  return async <R extends Record<string, Rpc>>(
-    contract: Contract<R>,
-    handlers: Handlers<R>,
-    { instance = ownName, ttlMs = TTL_MS }: ServeOptions = {},
-  ): Promise<void> => {
+  /** Turns a handler into an `Answer`, which never rejects. */
+  const answerBy =
+    (rpc: NamedRpc, handler: AnyHandler): Answer =>
+    (request, call) =>
+      withinTrace(request.headers, () =>
+        watch(rpc, () => handle(rpc, handler, request, call, clock)).catch((thrown: unknown) => {
+          const error = toCallError(thrown);
+          const requestId = request.headers['orrery-request'];
+          if (error.code === 'internal')
+            logger.error({ err: thrown, rpc: rpc.name, requestId }, 'a call failed');
+          return errorFrame(error);
+        }),
+      );
+  return async (contract, handlers, { instance = ownName, ttlMs = TTL_MS } = {}) => {
     const answers = new Map<string, Answer>();
     for (const [name, rpc] of Object.entries<NamedRpc>(contract.rpcs)) {
-      const answer = createAnswer(rpc, handlers[name] as unknown as AnyHandler, dependencies);
+      const answer = answerBy(rpc, handlers[name] as unknown as AnyHandler);
       answers.set(rpc.subject, answer);
       answers.set(instanceSubject(rpc.subject, instance), answer);
       answers.set(tokenSubject(rpc.subject, instance), answer);
@@ -119,26 +121,12 @@ export const createServe = ({ exchange, ...given }: ServeDependencies) => {
   };
 };
 
-/** Turns a handler into an `Answer`, which never rejects. */
-function createAnswer(rpc: NamedRpc, handler: AnyHandler, dependencies: AnswerDependencies): Answer {
-  const { logger, signals } = dependencies;
-  return (request, call) =>
-    withinTrace(request.headers, () =>
-      signals
-        .answered(rpc, () => handle(rpc, handler, request, call, dependencies))
-        .catch((error: unknown) => {
-          const where = { rpc: rpc.name, requestId: request.headers['orrery-request'] };
-          return loggedErrorFrame(error, where, logger);
-        }),
-    );
-}
-
 async function handle(
   rpc: NamedRpc,
   handler: AnyHandler,
   request: Frame,
   call: AbortController,
-  { clock, readCallHeaders }: AnswerDependencies,
+  clock: Clock,
 ): Promise<Frame> {
   const now = clock.monotonic();
   const facts = readCallHeaders(request.headers, now);
@@ -174,8 +162,43 @@ function encodeReply(rpc: NamedRpc, reply: unknown): string {
 
 const isAbort = (error: unknown): boolean => error instanceof Error && error.name === 'AbortError';
 
-function loggedErrorFrame(thrown: unknown, where: object, logger: Logger): Frame {
-  const error = toCallError(thrown);
-  if (error.code === 'internal') logger.error({ err: thrown, ...where }, 'a call failed');
-  return errorFrame(error);
+type Watch = <T>(rpc: NamedRpc, work: () => Promise<T>) => Promise<T>;
+
+/** A span and a duration for each call, at either end; neither where no SDK would collect it. */
+function createWatch(service: string, kind: SpanKind, durations: string): Watch {
+  const timed = isMetered() ? createTimer(service, durations) : unwatched;
+  if (!isTraced()) return timed;
+  const spanned = createSpans(service, kind);
+  return (rpc, work) => spanned(rpc, () => timed(rpc, work));
+}
+
+const unwatched: Watch = (_rpc, work) => work();
+
+function createTimer(service: string, name: string): Watch {
+  const durations = createMeter(service).createHistogram(name, { unit: 'ms' });
+  return (rpc, work) => {
+    const startedAt = performance.now();
+    const note = (code: string) => durations.record(performance.now() - startedAt, { rpc: rpc.name, code });
+    const worked = work();
+    worked.then(
+      () => note('ok'),
+      (error: unknown) => note(toCallError(error).code),
+    );
+    return worked;
+  };
+}
+
+function createSpans(service: string, kind: SpanKind): Watch {
+  const tracer = createTracer(service);
+  return (rpc, work) =>
+    tracer.startActiveSpan(`${rpc.service} ${rpc.name}`, { kind }, async (span) => {
+      try {
+        return await work();
+      } catch (error) {
+        span.setStatus({ code: SpanStatusCode.ERROR, message: toCallError(error).code });
+        throw error;
+      } finally {
+        span.end();
+      }
+    });
 }

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { createWorkSlots } from './in-flight.js';
+import { WorkSlots } from './in-flight.js';
 
 it('counts what is under way and waits until half is free, or all', async () => {
-  const slots = createWorkSlots(4);
+  const slots = new WorkSlots(4);
   const ends: (() => void)[] = [];
   const work = () => slots.take(new Promise<void>((resolve) => ends.push(resolve)));
   for (let n = 0; n < 4; n += 1) work();

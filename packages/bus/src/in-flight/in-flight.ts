@@ -103,44 +103,37 @@ function reasonOf(signal: AbortSignal | undefined): ServiceError {
 }
 
 /** The calls that this process is answering. Their number is not bounded here. */
-export interface RunningCalls {
-  readonly size: number;
-  /** A cancellation names the call by `id`. */
-  start(id: string): AbortController;
-  end(id: string): void;
-  cancel(id: string): void;
-  /** Resolves when none runs. */
-  untilIdle(): Promise<void>;
-  /** Aborts the calls that still run. */
-  abortAll(): void;
-}
+export class RunningCalls {
+  readonly #running = new NamedSlots<string, AbortController>();
+  #onIdle: (() => void) | undefined;
 
-export function createRunningCalls(): RunningCalls {
-  const running = new NamedSlots<string, AbortController>();
-  let onIdle: (() => void) | undefined;
-  return {
-    get size() {
-      return running.size;
-    },
-    start: (id) => {
-      const call = new AbortController();
-      running.set(id, call);
-      return call;
-    },
-    end: (id) => {
-      running.take(id);
-      if (running.size === 0) onIdle?.();
-    },
-    cancel: (id) => running.get(id)?.abort(goneError()),
-    untilIdle: async () => {
-      const idle = Promise.withResolvers<void>();
-      onIdle = idle.resolve;
-      if (running.size > 0) await idle.promise;
-    },
-    abortAll: () => {
-      for (const call of running.values()) call.abort(unanswered('The service is stopping.'));
-    },
-  };
+  /** A cancellation names the call by `id`. */
+  start(id: string): AbortController {
+    const call = new AbortController();
+    this.#running.set(id, call);
+    return call;
+  }
+
+  end(id: string): void {
+    this.#running.take(id);
+    if (this.#running.size === 0) this.#onIdle?.();
+  }
+
+  cancel(id: string): void {
+    this.#running.get(id)?.abort(goneError());
+  }
+
+  /** Resolves when none runs. */
+  async untilIdle(): Promise<void> {
+    const idle = Promise.withResolvers<void>();
+    this.#onIdle = idle.resolve;
+    if (this.#running.size > 0) await idle.promise;
+  }
+
+  /** Aborts the calls that still run. */
+  abortAll(): void {
+    for (const call of this.#running.values()) call.abort(unanswered('The service is stopping.'));
+  }
 }
 
 /** Work under way when the bus closes may take this long, in milliseconds. */
@@ -156,31 +149,36 @@ export async function within(ms: number, work: Promise<unknown>): Promise<void> 
   clearTimeout(timer);
 }
 
-/** A bounded number of deliveries in work. Unlike a semaphore it waits until half of the slots are free. */
-export interface WorkSlots {
-  readonly free: number;
-  take(work: Promise<void>): void;
-  /** Resolves when at least half of the slots are free. */
-  untilHalfFree(): Promise<void>;
-  /** Resolves when no work is under way. */
-  untilEmpty(): Promise<void>;
-}
+/** Messages of a consumer that are handled at once, across ordering keys. */
+export const MAX_IN_FLIGHT = 64;
 
-/** `work` never rejects. */
-export function createWorkSlots(count: number): WorkSlots {
-  const underWay = new Set<Promise<void>>();
-  const until = async (most: number) => {
-    while (underWay.size > most) await Promise.race(underWay);
-  };
-  return {
-    get free() {
-      return count - underWay.size;
-    },
-    take: (work) => {
-      const tracked = work.finally(() => underWay.delete(tracked));
-      underWay.add(tracked);
-    },
-    untilHalfFree: () => until(Math.floor(count / 2)),
-    untilEmpty: () => until(0),
-  };
+/** A bounded number of deliveries in work. Unlike a semaphore it waits until half of the slots are free. */
+export class WorkSlots {
+  readonly #underWay = new Set<Promise<void>>();
+
+  constructor(private readonly count: number) {}
+
+  get free(): number {
+    return this.count - this.#underWay.size;
+  }
+
+  /** `work` never rejects. */
+  take(work: Promise<void>): void {
+    const tracked = work.finally(() => this.#underWay.delete(tracked));
+    this.#underWay.add(tracked);
+  }
+
+  /** Resolves when at least half of the slots are free. */
+  untilHalfFree(): Promise<void> {
+    return this.#until(Math.floor(this.count / 2));
+  }
+
+  /** Resolves when no work is under way. */
+  untilEmpty(): Promise<void> {
+    return this.#until(0);
+  }
+
+  async #until(most: number): Promise<void> {
+    while (this.#underWay.size > most) await Promise.race(this.#underWay);
+  }
 }

@@ -3,11 +3,10 @@ import type { Logger } from '@orrery/service-kit';
 import {
   awaitAnswer,
   CLOSE_GRACE_MS,
-  createRunningCalls,
   goneError,
   isLate,
   noResponders,
-  type RunningCalls,
+  RunningCalls,
   within,
 } from '../in-flight/in-flight.js';
 import type { Answer, Exchange, Frame, RequestOptions, Transport } from '../ports/transport.js';
@@ -128,7 +127,7 @@ function requestFrom(
 
 /** One service's access to the router. */
 export function routerExchange(router: Router) {
-  const running = createRunningCalls();
+  const running = new RunningCalls();
   const registrations = new Set<() => void>();
   const exchange: Exchange = {
     request: router.request,

@@ -1,20 +1,21 @@
 import type { Subscription } from '@nats-io/transport-node';
 import type { Logger } from '@orrery/service-kit';
-import { createRunningCalls } from '../in-flight/in-flight.js';
+import { RunningCalls } from '../in-flight/in-flight.js';
 import type { Exchange } from '../ports/transport.js';
 import { cancelSubject } from '../wire/wire-format.js';
 import { createAnswers } from './answers.js';
 import type { Connection } from './connection.js';
 import { fromMessageHeaders } from './headers.js';
 import type { Inbox } from './inbox.js';
-import { createLiveInstances } from './live-instances.js';
+import { Heartbeats, LiveInstances } from './live-instances.js';
 import type { Parts } from './parts.js';
 import { createRequests } from './requests.js';
 
 export function createNatsExchange(connection: Connection, inbox: Inbox, parts: Parts, logger: Logger) {
   const { nats } = connection;
-  const running = createRunningCalls();
-  const live = createLiveInstances(connection, inbox);
+  const running = new RunningCalls();
+  const live = new LiveInstances(connection);
+  const heartbeats = new Heartbeats(connection);
   const requests = createRequests(connection, inbox, parts, live);
   const answers = createAnswers(connection, parts, running, logger);
   const served: Subscription[] = [];
@@ -41,7 +42,7 @@ export function createNatsExchange(connection: Connection, inbox: Inbox, parts: 
           ),
         );
       await nats.flush();
-      live.announce(queue, serving);
+      heartbeats.announce(queue, serving);
     },
     broadcast: async (subject, frame) => {
       connection.requireUp();
@@ -65,7 +66,7 @@ export function createNatsExchange(connection: Connection, inbox: Inbox, parts: 
     running,
     /** Accepts no more requests; those that the client has received already are answered. */
     stop: async () => {
-      live.leave();
+      heartbeats.leave();
       if (connection.up) await Promise.all(served.map((subscription) => subscription.drain()));
     },
     /** Sends what is still collected for the end of this turn. */
@@ -74,6 +75,9 @@ export function createNatsExchange(connection: Connection, inbox: Inbox, parts: 
       answers.flush();
     },
     /** This process is heard no more. */
-    end: live.stop,
+    end: () => {
+      live.stop();
+      heartbeats.stop();
+    },
   };
 }

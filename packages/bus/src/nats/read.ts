@@ -1,6 +1,6 @@
 import { type Consumer, type ConsumerMessages, type JsMsg, jetstream } from '@nats-io/jetstream';
 import { type Clock, FIRST_CONTACT, type Logger, retry, startPollLoop } from '@orrery/service-kit';
-import { createWorkSlots } from '../in-flight/in-flight.js';
+import { MAX_IN_FLIGHT, WorkSlots } from '../in-flight/in-flight.js';
 import type { FactDelivery, ReadOptions } from '../ports/transport.js';
 import type { Connection } from './connection.js';
 import { readFact } from './headers.js';
@@ -26,12 +26,12 @@ const MAX_BACKOFF_MS = 2000;
  */
 export async function startReading(
   subject: string,
-  { consumer, maxInFlight, receive, signal }: ReadOptions,
+  { consumer, receive, signal }: ReadOptions,
   { connection, streams, clock, logger }: ReadDependencies,
 ): Promise<() => Promise<void>> {
   const durable = durableName(consumer, subject);
   const client = jetstream(connection.nats);
-  const slots = createWorkSlots(maxInFlight);
+  const slots = new WorkSlots(MAX_IN_FLIGHT);
   const deliveries = createDeliveries();
   let source: Consumer | undefined;
   let pulling: ConsumerMessages | undefined;
@@ -92,36 +92,25 @@ export async function startReading(
   return stop;
 }
 
-/**
- * The server counts every delivery, also of a message that only waited for an earlier one of its key. So tries are
- * counted here. After a crash the server's count stands in.
- */
+/** The messages in work. */
 export function createDeliveries() {
-  const known = new Map<number, number>();
   const inWork = new Set<JsMsg>();
-
-  const take = (message: JsMsg): FactDelivery => {
-    const { streamSequence: seq, deliveryCount } = message.info;
-    const tries = known.get(seq) ?? deliveryCount;
-    inWork.add(message);
-    return {
-      ...readFact(message),
-      seq,
-      tries,
-      done: () => {
-        inWork.delete(message);
-        known.delete(seq);
-        message.ack();
-      },
-      sendBack: (delayMs, counts) => {
-        inWork.delete(message);
-        known.set(seq, counts ? tries + 1 : tries);
-        message.nak(Math.max(1, Math.round(delayMs)));
-      },
-    };
-  };
   return {
-    take,
+    take: (message: JsMsg): FactDelivery => {
+      inWork.add(message);
+      return {
+        ...readFact(message),
+        tries: message.info.deliveryCount,
+        done: () => {
+          inWork.delete(message);
+          message.ack();
+        },
+        sendBack: (delayMs) => {
+          inWork.delete(message);
+          message.nak(Math.max(1, Math.round(delayMs)));
+        },
+      };
+    },
     /** Extends the server's acknowledgement deadline of the messages in work. */
     keepAlive: () => {
       for (const message of inWork) message.working();

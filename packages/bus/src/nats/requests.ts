@@ -4,7 +4,7 @@ import { cancelSubject } from '../wire/wire-format.js';
 import type { Connection } from './connection.js';
 import { toMessageHeaders } from './headers.js';
 import { type Conversation, type Inbox, isNoResponders } from './inbox.js';
-import type { LiveInstance, LiveInstances } from './live-instances.js';
+import { type LiveInstance, type LiveInstances, subjectOf } from './live-instances.js';
 import { createPacker, PACK_HEADER, PACKED_AT_MOST, type Packed, type Packer, writePack } from './packs.js';
 import type { Parts } from './parts.js';
 
@@ -35,7 +35,7 @@ export function createRequests(connection: Connection, inbox: Inbox, parts: Part
   const toAny: Exchange['request'] = (subject, frame, options) => {
     const chosen = live.choose(options.group);
     if (chosen === undefined) return send(subject, frame, options, undefined);
-    return send(live.subjectOf(chosen, subject), frame, options, chosen).catch((error: unknown) => {
+    return send(subjectOf(chosen, subject), frame, options, chosen).catch((error: unknown) => {
       // Without a connection there is no next one.
       if (!isUnreached(error) || !connection.up) throw error;
       live.unreachable(chosen);
@@ -64,20 +64,6 @@ function createSend(
   live: LiveInstances,
 ): { send: Send; flush: () => void } {
   const packer = createRequestPacker(connection, inbox);
-  /** Gives the request up when the process that has it falls silent. */
-  const watch = (
-    to: LiveInstance,
-    { id, subject, group }: { id: string; subject: string; group: string },
-    fail: (error: unknown) => void,
-  ): number =>
-    live.watch(to, {
-      subject,
-      onGone: (reason) => {
-        // If it was only stopped, it need not carry out later what the caller has given up.
-        cancel(group, id);
-        fail(reason);
-      },
-    });
   /** Its process has answered: when the parts of a large answer cannot be had, it has been reached. */
   const unpacked = async (...answer: Parameters<Parts['unpack']>) => {
     try {
@@ -87,7 +73,6 @@ function createSend(
     }
   };
   const awaitReply = async (
-    subject: string,
     { group, timeoutMs, signal }: RequestOptions,
     to: LiveInstance | undefined,
     { send, giveUp, end }: Conversation & { readonly end: () => void },
@@ -95,7 +80,12 @@ function createSend(
     const sentAt = performance.now();
     let watched: number | undefined;
     const sendWatched: Conversation['send'] = (id, fail) => {
-      if (to !== undefined) watched = watch(to, { id, subject, group }, fail);
+      if (to !== undefined)
+        watched = live.watch(to, (reason) => {
+          // If it was only stopped, it need not carry out later what the caller has given up.
+          cancel(group, id);
+          fail(reason);
+        });
       send(id, fail);
     };
     try {
@@ -103,13 +93,13 @@ function createSend(
       return await unpacked(arrival, timeoutMs - (performance.now() - sentAt), signal);
     } finally {
       end();
-      if (to !== undefined && watched !== undefined) live.unwatch(to, watched);
+      if (watched !== undefined) to?.requests.take(watched);
     }
   };
   const inPack: Send = (subject, { headers, body }, options, to) => {
     let sent: SentRequest | undefined;
     const end = () => sent && settle(sent);
-    return awaitReply(subject, options, to, {
+    return awaitReply(options, to, {
       send: (id, fail) => {
         sent = { id, headers, body, fail, isSent: false, isSettled: false, onSettled: undefined };
         packer.add(subject, sent, body.length);
@@ -124,7 +114,7 @@ function createSend(
   const inParts: Send = async (subject, frame, options, to) => {
     const outgoing = parts.pack(frame);
     const headers = outgoing.headers && { headers: outgoing.headers };
-    return awaitReply(subject, options, to, {
+    return awaitReply(options, to, {
       send: (id) =>
         connection.nats.publish(connection.named(subject), outgoing.data, { reply: id, ...headers }),
       giveUp: (address) => cancel(options.group, address),

@@ -44,7 +44,10 @@ export interface ServeOptions {
 export interface PublishOptions {
   /** A message with the id of an earlier one of its kind is stored once (remembered for 30 seconds at least). */
   id: string;
-  /** Messages with the same key are handled one after the other in the order of publication. */
+  /**
+   * Messages with the same key are handled one after the other in the order of publication. One that is tried again may
+   * come after later ones, and so it is after a crash, and with several processes of one consumer.
+   */
   orderingKey?: string;
 }
 
@@ -56,34 +59,14 @@ export interface Publication<M extends Message> extends PublishOptions {
   trace?: string | undefined;
 }
 
-/** `ack`: it is done. `retryInMs`: deliver it again later. `deadLetter`: set it aside for an operator, with this reason. */
-export type Verdict = 'ack' | { retryInMs: number } | { deadLetter: string };
-
-export interface Delivery {
-  /** `PublishOptions.id`. */
-  id: string;
-  /** 1 for the first; a lower bound after a crash of the consumer. */
-  tries: number;
-}
-
-/** A message that is not tried again. */
-export interface DeadLetter extends Delivery {
-  /** As it was published; it may break the message's schema. */
-  payload: unknown;
-  reason: string;
-}
-
 export interface ConsumeOptions<M extends Message> {
   /** Durable name; its processes share the messages, and it goes on where it stopped. */
   consumer: string;
-  /** Effects must bear repetition: a message comes at least once. Throwing means: again, after a growing pause. */
-  handle: (payload: PayloadOf<M>, delivery: Delivery) => Promise<Verdict>;
-  /** Tries before a message becomes a dead letter. Default 10. */
-  maxTries?: number;
-  /** Stores the dead letter. The message leaves the bus once this has resolved. Default: it is logged. */
-  onDeadLetter?: (letter: DeadLetter) => Promise<void>;
-  /** Messages handled at once, across ordering keys. Default 64. */
-  maxInFlight?: number;
+  /**
+   * Effects must bear repetition: a message comes at least once. Throwing means: again, after a growing pause. After ten
+   * tries, and where it breaks its schema, the message is a dead letter: it is logged and left out.
+   */
+  handle: (payload: PayloadOf<M>) => Promise<void>;
   /** Ends the consumption; messages in work are finished. */
   signal: AbortSignal;
 }

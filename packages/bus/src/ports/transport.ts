@@ -43,20 +43,17 @@ export interface Fact extends Frame {
 }
 
 export interface FactDelivery extends Fact {
-  /** Position in the log: grows in the order of publication. */
-  readonly seq: number;
+  /** 1 for the first; a lower bound after a crash of the consumer. */
   readonly tries: number;
   /** Neither this nor `sendBack` fails. If the log could not store it, the fact is delivered again. */
   done(): void;
-  /** Deliver it again after this time; `counts` says whether that is the next try or the same one. */
-  sendBack(delayMs: number, counts: boolean): void;
+  /** Deliver it again after this time, as the next try. */
+  sendBack(delayMs: number): void;
 }
 
 export interface ReadOptions {
   readonly consumer: string;
-  /** At most this many `receive` are under way. */
-  readonly maxInFlight: number;
-  /** Never rejects; ends with `done` or `sendBack`. */
+  /** A bounded number are under way (`MAX_IN_FLIGHT`). Never rejects; ends with `done` or `sendBack`. */
   readonly receive: (delivery: FactDelivery) => Promise<void>;
   readonly signal: AbortSignal;
 }

@@ -16,10 +16,9 @@ import {
 import {
   awaitAnswer,
   CLOSE_GRACE_MS,
-  createRunningCalls,
   isLate,
   LAST_WORDS_MS,
-  type RunningCalls,
+  RunningCalls,
   within,
 } from '../in-flight/in-flight.js';
 import type {
@@ -66,7 +65,7 @@ type HostProcedures = {
   broadcast: Procedure<{ subject: string; frame: PackedFrame }, void>;
   listen: Procedure<{ id: number; subject: string }, void>;
   append: Procedure<{ subject: string; facts: readonly Fact[] }, (ErrorReply | undefined)[]>;
-  read: Procedure<{ id: number; subject: string; consumer: string; maxInFlight: number }, void>;
+  read: Procedure<{ id: number; subject: string; consumer: string }, void>;
   /** Ends the `listen` or `read` of this id. */
   end: Procedure<{ id: number }, void>;
   leave: Procedure<undefined, void>;
@@ -83,10 +82,10 @@ type GuestProcedures = {
 type SentFact = Omit<FactDelivery, 'done' | 'sendBack'>;
 
 /** How the reader ended with it. */
-type FactOutcome = { readonly done: true } | { readonly delayMs: number; readonly counts: boolean };
+type FactOutcome = { readonly backInMs: number | undefined };
 
-/** Deliver it again at once, as the same try: the guest no longer reads. */
-const NOT_HANDLED: FactOutcome = { delayMs: 0, counts: false };
+/** Deliver it again at once: the guest no longer reads. */
+const NOT_HANDLED: FactOutcome = { backInMs: 0 };
 
 /** The guest's end of a transport that `lendTransport` serves at the other end of the port. */
 export function joinThread(port: MessagePort, logger: Logger): Transport {
@@ -95,7 +94,7 @@ export function joinThread(port: MessagePort, logger: Logger): Transport {
   const end = (id: number) => void host.call('end', { id }).catch(() => undefined);
   const listeners = new Subscriptions<(frame: Frame) => void>(nextId, end);
   const readers = new Subscriptions<ReadOptions['receive']>(nextId, end);
-  const running = createRunningCalls();
+  const running = new RunningCalls();
   const responder = createResponder(running);
   const host: Link<HostProcedures> = createLink<GuestProcedures, HostProcedures>({
     port,
@@ -158,8 +157,8 @@ const guestLog = (host: Link<HostProcedures>, readers: Subscriptions<ReadOptions
       return facts.map(() => asServiceError(error));
     }
   },
-  read: (subject, { consumer, maxInFlight, receive, signal }) =>
-    readers.begin(receive, signal, (id) => host.call('read', { id, subject, consumer, maxInFlight })),
+  read: (subject, { consumer, receive, signal }) =>
+    readers.begin(receive, signal, (id) => host.call('read', { id, subject, consumer })),
 });
 
 /** The guest's receivers at the host, each under an id, until a signal ends them. */
@@ -224,8 +223,8 @@ function handleFact(fact: SentFact, receive: ReadOptions['receive'] | undefined)
   return new Promise((resolve) => {
     const delivery: FactDelivery = {
       ...fact,
-      done: () => resolve({ done: true }),
-      sendBack: (delayMs, counts) => resolve({ delayMs, counts }),
+      done: () => resolve({ backInMs: undefined }),
+      sendBack: (backInMs) => resolve({ backInMs }),
     };
     void receive(delivery);
   });
@@ -257,8 +256,8 @@ export function lendTransport(transport: Transport, port: MessagePort, logger: L
       ),
     append: async ({ subject, facts: given }) =>
       (await facts.append(subject, given)).map((error) => error && toErrorReply(error)),
-    read: ({ id, subject, ...options }) =>
-      facts.read(subject, { ...options, signal: begin(id), receive: (one) => deliver(guest, id, one) }),
+    read: ({ id, subject, consumer }) =>
+      facts.read(subject, { consumer, signal: begin(id), receive: (one) => deliver(guest, id, one) }),
     end: ({ id }) => {
       begun.get(id)?.abort();
       begun.delete(id);
@@ -297,7 +296,7 @@ const answerOf =
 
 async function deliver(guest: Link<GuestProcedures>, id: number, delivery: FactDelivery): Promise<void> {
   const { done, sendBack, ...fact } = delivery;
-  const outcome = await guest.call('handle', { id, fact }).catch(() => NOT_HANDLED);
-  if ('done' in outcome) done();
-  else sendBack(outcome.delayMs, outcome.counts);
+  const { backInMs } = await guest.call('handle', { id, fact }).catch(() => NOT_HANDLED);
+  if (backInMs === undefined) done();
+  else sendBack(backInMs);
 }

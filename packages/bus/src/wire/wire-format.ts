@@ -89,39 +89,16 @@ export function writeCallHeaders(options: CallOptions, remainingMs: number): Fra
   return injectTrace(headers);
 }
 
-/**
- * A request that a process of any release refuses before its handler sees it, for whoever wants to know whether the
- * process runs: its body is nested too deeply.
- */
-export function probeFrame(): Frame {
-  const levels = 2 * (MAX_JSON_DEPTH + WRAPPING_LEVELS);
-  return {
-    headers: {
-      'orrery-caller': JSON.stringify({ kind: 'service', service: 'bus' }),
-      'orrery-request': 'probe',
-      'orrery-deadline': '0 1000',
-    },
-    body: '['.repeat(levels) + ']'.repeat(levels),
-  };
-}
-
-export type CallFacts = Omit<CallContext, 'signal'>;
-
 /** @throws Error when the headers were not written by `writeCallHeaders`. */
-export type ReadCallHeaders = (headers: Frame['headers'], now: number) => CallFacts;
-
-export function createReadCallHeaders(): ReadCallHeaders {
-  const readCaller = createReadCaller();
-  return (headers, now) => {
-    const remainingMs = readRemaining(headers['orrery-deadline'] ?? '');
-    if (!Number.isFinite(remainingMs)) throw new Error('a request without a deadline');
-    return {
-      caller: readCaller(headers['orrery-caller']),
-      requestId: headers['orrery-request'] ?? '',
-      callId: headers['orrery-call'],
-      leavesRun: headers['orrery-run'] === 'left',
-      deadline: now + remainingMs,
-    };
+export function readCallHeaders(headers: Frame['headers'], now: number): Omit<CallContext, 'signal'> {
+  const remainingMs = readRemaining(headers['orrery-deadline'] ?? '');
+  if (!Number.isFinite(remainingMs)) throw new Error('a request without a deadline');
+  return {
+    caller: readCaller(headers['orrery-caller']),
+    requestId: headers['orrery-request'] ?? '',
+    callId: headers['orrery-call'],
+    leavesRun: headers['orrery-run'] === 'left',
+    deadline: now + remainingMs,
   };
 }
 
@@ -131,15 +108,14 @@ function readRemaining(deadline: string): number {
 }
 
 /** The same few callers come again and again. */
-function createReadCaller() {
-  const known = new LRUCache<string, Caller>({ max: 1000 });
-  return (text = 'null'): Caller => {
-    const before = known.get(text);
-    if (before !== undefined) return before;
-    const read = Object.freeze(caller.parse(JSON.parse(text)));
-    known.set(text, read);
-    return read;
-  };
+const knownCallers = new LRUCache<string, Caller>({ max: 1000 });
+
+function readCaller(text = 'null'): Caller {
+  const before = knownCallers.get(text);
+  if (before !== undefined) return before;
+  const read = Object.freeze(caller.parse(JSON.parse(text)));
+  knownCallers.set(text, read);
+  return read;
 }
 
 /** Largest request or reply, in bytes of JSON. */

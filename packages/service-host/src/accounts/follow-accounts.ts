@@ -34,7 +34,6 @@ export async function followAccounts(options: FollowAccountsOptions): Promise<Po
     handle: async (state) => {
       await store(state);
       await onStored?.(signal);
-      return 'ack';
     },
     signal,
   });

@@ -82,7 +82,6 @@ export async function followJournal<Schema>(options: FollowJournalOptions<Schema
     consumer,
     handle: async (entry) => {
       await streams.deliver(entry);
-      return 'ack';
     },
     signal,
   });

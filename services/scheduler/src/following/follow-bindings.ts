@@ -52,7 +52,6 @@ export async function followBindings(dependencies: FollowDependencies): Promise<
     consumer: 'scheduler-definitions',
     handle: async ({ subject, worldId, name }) => {
       if (subject === 'event_version') await syncs.want(await draftBindersOf(dependencies.db, worldId, name));
-      return 'ack';
     },
     signal,
   });

@@ -39,45 +39,9 @@ export const openLog = ({ databaseUrl, clock, ...options }: LogOptions): Promise
     resources.add('pruning', pruning.stop);
     return {
       append,
-      read: oneReaderEach((subject, options) =>
-        startReading(subject, options, { db, clock, logger, onStored }),
-      ),
+      read: (subject, options) => startReading(subject, options, { db, clock, logger, onStored }),
     };
   }, options);
-
-type Start = StoredLog['read'];
-
-/**
- * The reader keeps the progress in memory, so a consumer has one reader at a time. A successor waits until the reader
- * before it has saved its progress. A second reader beside it is refused.
- */
-export function oneReaderEach(start: Start): Start {
-  const readers = new Map<string, { stopping: boolean; ended: Promise<void> }>();
-
-  return async (subject, options) => {
-    const key = `${options.consumer} of ${subject}`;
-    const earlier = readers.get(key);
-    if (earlier !== undefined && !earlier.stopping) throw new Error(`${key} is read in this process already`);
-    const { promise: ended, resolve: onEnded, reject: onFailed } = Promise.withResolvers<void>();
-    const reader = { stopping: false, ended };
-    readers.set(key, reader);
-    await earlier?.ended;
-    const stopReading = await start(subject, options).catch((error: unknown) => {
-      reader.stopping = true;
-      onEnded();
-      throw error;
-    });
-    // A second call waits for the same end: until then the progress is on its way to the database.
-    const stop = () => {
-      if (!reader.stopping) stopReading().then(onEnded, onFailed);
-      reader.stopping = true;
-      return ended;
-    };
-    if (options.signal.aborted) await stop();
-    else options.signal.addEventListener('abort', () => void stop(), { once: true });
-    return stop;
-  };
-}
 
 /** A message's id is known for this long at least. A later repetition is a message of its own. */
 const DUPLICATE_WINDOW = '30 seconds';

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { trackProgress } from './read.js';
+import { Progress } from './read.js';
 
 type Saved = { position: number; floor: number; sent_back: string };
 
 function tracked(position = 0) {
   const saved: Saved[] = [];
-  const progress = trackProgress({ position, sent_back: [] }, async (changes) => {
+  const progress = new Progress({ position, sent_back: [] }, async (changes) => {
     saved.push(changes);
   });
   const last = () => {
@@ -49,7 +49,7 @@ describe('progress', () => {
   it('writes only what has changed, and again what could not be written', async () => {
     let fails = true;
     let writes = 0;
-    const progress = trackProgress({ position: 0, sent_back: [] }, async () => {
+    const progress = new Progress({ position: 0, sent_back: [] }, async () => {
       writes += 1;
       if (fails) throw new Error('away');
     });

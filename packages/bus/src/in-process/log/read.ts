@@ -1,8 +1,8 @@
 import { type Clock, type Logger, startPollLoop } from '@orrery/service-kit';
 import type { Kysely, Selectable } from 'kysely';
-import { createWorkSlots } from '../../in-flight/in-flight.js';
+import { MAX_IN_FLIGHT, WorkSlots } from '../../in-flight/in-flight.js';
 import type { FactDelivery, ReadOptions } from '../../ports/transport.js';
-import type { BusSchema, ConsumerTable, MessageTable, SentBack } from './tables.js';
+import type { BusSchema, MessageTable, SentBack } from './tables.js';
 
 export interface ReadDependencies {
   readonly db: Kysely<BusSchema>;
@@ -21,15 +21,15 @@ const MAX_SENT_BACK = 1000;
 /**
  * Delivers one consumer's messages: those that are due again, then new ones.
  *
- * @returns how to stop (an abort alone only ends the loop): waits for messages in work and saves the progress.
+ * @returns how to stop, as an abort does: waits for messages in work and saves the progress.
  */
 export async function startReading(
   subject: string,
-  { consumer, maxInFlight, receive, signal }: ReadOptions,
+  { consumer, receive, signal }: ReadOptions,
   { db, clock, logger, onStored }: ReadDependencies,
 ): Promise<() => Promise<void>> {
   const progress = await loadProgress(db, consumer, subject);
-  const slots = createWorkSlots(maxInFlight);
+  const slots = new WorkSlots(MAX_IN_FLIGHT);
   const stopping = new AbortController();
 
   const wakeIn = (ms: number) => {
@@ -50,10 +50,9 @@ export async function startReading(
     runOnce,
     clock,
     logger,
-    signal,
   });
   const unsubscribe = onStored(subject, loop.wake);
-  const stop = async () => {
+  const end = async () => {
     unsubscribe();
     stopping.abort();
     await loop.stop();
@@ -64,6 +63,13 @@ export async function startReading(
         logger.warn({ err: error, consumer }, 'progress of a consumer was not saved'),
       );
   };
+  let ended: Promise<void> | undefined;
+  const stop = () => {
+    ended ??= end();
+    return ended;
+  };
+  if (signal.aborted) await stop();
+  else signal.addEventListener('abort', () => void stop(), { once: true });
   return stop;
 }
 
@@ -79,7 +85,7 @@ async function nextMessages(
   const due = progress.due(now).slice(0, free);
   const of = db.selectFrom('message').selectAll().where('subject', '=', subject).orderBy('seq');
   const again = due.length === 0 ? [] : await of.where('seq', 'in', due).execute();
-  const room = progress.sentBack.size > MAX_SENT_BACK ? 0 : free - again.length;
+  const room = progress.away > MAX_SENT_BACK ? 0 : free - again.length;
   const fresh = room === 0 ? [] : await of.where('seq', '>', progress.cursor).limit(room).execute();
   return [...again, ...fresh];
 }
@@ -93,33 +99,18 @@ function deliveryOf(
   const { seq } = row;
   const { tries } = progress.begin(seq);
   return {
-    seq,
     tries,
     id: row.id,
     key: row.ordering_key ?? undefined,
     headers: row.headers,
     body: row.body,
     done: () => progress.done(seq),
-    sendBack: (delayMs, counts) => {
-      progress.sendBack(seq, { attempt: counts ? tries + 1 : tries, dueAt: clock.monotonic() + delayMs });
+    sendBack: (delayMs) => {
+      progress.sendBack(seq, { attempt: tries + 1, dueAt: clock.monotonic() + delayMs });
       // A timer drops fractions: a millisecond too early it would find nothing due, and wait for the next poll.
       wakeIn(Math.ceil(delayMs) + 1);
     },
   };
-}
-
-/** A consumer's progress in memory. `save` writes it as one row, so it is consistent after a crash. */
-export interface Progress {
-  /** The last message that was read. */
-  readonly cursor: number;
-  readonly sentBack: ReadonlyMap<number, SentBack>;
-  /** `seq` of the messages that were sent back, are due and not in work, oldest first. */
-  due(now: number): number[];
-  begin(seq: number): { tries: number };
-  done(seq: number): void;
-  sendBack(seq: number, again: Omit<SentBack, 'seq'>): void;
-  /** Writes the changes since the last time. */
-  save(): Promise<void>;
 }
 
 /** Resumes a consumer where it stopped. A new one begins with the oldest message that is still stored. */
@@ -136,7 +127,7 @@ export async function loadProgress(db: Kysely<BusSchema>, name: string, subject:
     .where('name', '=', name)
     .where('subject', '=', subject)
     .executeTakeFirstOrThrow();
-  const write = async (changes: Pick<ConsumerTable, 'position' | 'floor'> & { sent_back: string }) => {
+  const write: Write = async (changes) => {
     await db
       .updateTable('consumer')
       .set(changes)
@@ -144,62 +135,79 @@ export async function loadProgress(db: Kysely<BusSchema>, name: string, subject:
       .where('subject', '=', subject)
       .execute();
   };
-  return trackProgress(row, write);
+  return new Progress(row, write);
 }
 
 type Write = (changes: { position: number; floor: number; sent_back: string }) => Promise<void>;
 
-export function trackProgress(
-  from: { position: number; sent_back: readonly SentBack[] },
-  write: Write,
-): Progress {
-  let cursor = from.position;
-  const sentBack = new Map(from.sent_back.map((one) => [one.seq, one]));
-  /** In work for the first time. A message that is in work again stays in `sentBack` until it is done. */
-  const first = new Set<number>();
-  const again = new Set<number>();
-  let changed = false;
+/** A consumer's progress in memory. `save` writes it as one row, so it is consistent after a crash. */
+export class Progress {
+  readonly #sentBack: Map<number, SentBack>;
+  /** In work for the first time. A message that is in work again stays in `#sentBack` until it is done. */
+  readonly #first = new Set<number>();
+  readonly #again = new Set<number>();
+  #cursor: number;
+  #hasChanged = false;
 
-  const position = () => (first.size === 0 ? cursor : Math.min(...first) - 1);
-  const leave = (seq: number) => {
-    changed = true;
-    first.delete(seq);
-    again.delete(seq);
-  };
-  return {
-    get cursor() {
-      return cursor;
-    },
-    sentBack,
-    due: (now) =>
-      [...sentBack.values()]
-        .filter(({ seq, dueAt }) => dueAt <= now && !again.has(seq))
-        .map(({ seq }) => seq)
-        .sort((a, b) => a - b),
-    begin: (seq) => {
-      const earlier = sentBack.get(seq);
-      if (earlier === undefined) first.add(seq);
-      else again.add(seq);
-      cursor = Math.max(cursor, seq);
-      return { tries: earlier?.attempt ?? 1 };
-    },
-    done: (seq) => {
-      leave(seq);
-      sentBack.delete(seq);
-    },
-    sendBack: (seq, next) => {
-      leave(seq);
-      sentBack.set(seq, { seq, ...next });
-    },
-    save: async () => {
-      if (!changed) return;
-      changed = false;
-      const floor = Math.min(position() + 1, ...sentBack.keys());
-      const entries = JSON.stringify([...sentBack.values()]);
-      await write({ position: position(), floor, sent_back: entries }).catch((error: unknown) => {
-        changed = true;
-        throw error;
-      });
-    },
-  };
+  constructor(
+    from: { position: number; sent_back: readonly SentBack[] },
+    private readonly write: Write,
+  ) {
+    this.#cursor = from.position;
+    this.#sentBack = new Map(from.sent_back.map((one) => [one.seq, one]));
+  }
+
+  /** The last message that was read. */
+  get cursor(): number {
+    return this.#cursor;
+  }
+
+  /** Messages that were sent back and are not done. */
+  get away(): number {
+    return this.#sentBack.size;
+  }
+
+  /** `seq` of the messages that were sent back, are due and not in work, oldest first. */
+  due(now: number): number[] {
+    return [...this.#sentBack.values()]
+      .filter(({ seq, dueAt }) => dueAt <= now && !this.#again.has(seq))
+      .map(({ seq }) => seq)
+      .sort((a, b) => a - b);
+  }
+
+  begin(seq: number): { tries: number } {
+    const earlier = this.#sentBack.get(seq);
+    (earlier === undefined ? this.#first : this.#again).add(seq);
+    this.#cursor = Math.max(this.#cursor, seq);
+    return { tries: earlier?.attempt ?? 1 };
+  }
+
+  done(seq: number): void {
+    this.#leave(seq);
+    this.#sentBack.delete(seq);
+  }
+
+  sendBack(seq: number, again: Omit<SentBack, 'seq'>): void {
+    this.#leave(seq);
+    this.#sentBack.set(seq, { seq, ...again });
+  }
+
+  /** Writes the changes since the last time. */
+  async save(): Promise<void> {
+    if (!this.#hasChanged) return;
+    this.#hasChanged = false;
+    const position = this.#first.size === 0 ? this.#cursor : Math.min(...this.#first) - 1;
+    const floor = Math.min(position + 1, ...this.#sentBack.keys());
+    const sent_back = JSON.stringify([...this.#sentBack.values()]);
+    await this.write({ position, floor, sent_back }).catch((error: unknown) => {
+      this.#hasChanged = true;
+      throw error;
+    });
+  }
+
+  #leave(seq: number): void {
+    this.#hasChanged = true;
+    this.#first.delete(seq);
+    this.#again.delete(seq);
+  }
 }
