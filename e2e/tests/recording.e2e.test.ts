@@ -2,9 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startNode } from '@orrery/testing/system';
-import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { readRecording } from '../src/document/read-distinct.js';
-import { tellApartBy } from '../src/document/tell-apart.js';
+import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
+import { readRecording } from '../src/document/read-recording.js';
 
 afterEach(() => void vi.unstubAllEnvs());
 
@@ -40,44 +39,4 @@ it('a program is recorded with what it was asked and what it answered, until it 
       answer: { status: 201, headers: { 'x-first': '1', 'content-type': 'text/plain' }, body: 'two parts' },
     },
   ]);
-});
-
-describe('values are told apart by what a schema can ask of them', () => {
-  const tell = tellApartBy({
-    properties: { named: {}, list: { maxItems: 2 } },
-    colour: { enum: ['red', 'blue', 7] },
-    code: { pattern: '^[a-z]+$', maxLength: 5 },
-    count: { minimum: 1, maximum: 10 },
-  });
-
-  it.each([
-    ['texts of a pattern and a length', 'abc', 'def'],
-    ['whole numbers between the same bounds', 3, 4],
-    ['members that no schema names', { one: 'abc' }, { two: 'def' }],
-    ['lists of the same kinds', [3, 4, 4], [4, 3, 3]],
-  ])('%s are alike', (_, one, other) => {
-    expect(tell(one)).toBe(tell(other));
-  });
-
-  it.each([
-    ['a text that is enumerated', 'red', 'reb'],
-    ['two that are', 'red', 'blue'],
-    ['a text beyond a pattern', 'abc', 'Abc'],
-    ['a text that is too long', 'abcde', 'abcdef'],
-    ['a number that is enumerated', 7, 6],
-    ['a number beyond a bound', 10, 11],
-    ['a number with a fraction', 3, 3.5],
-    ['a text and a number', '3', 3],
-    ['nothing and an empty text', null, ''],
-    ['a member that a schema names', { named: 1 }, { other: 1 }],
-    ['a member more', { named: 1 }, { named: 1, other: 1 }],
-    ['a list with one more than is allowed', [3, 3], [3, 3, 3]],
-    ['a list with another kind in it', [3, 4], [3, 'a']],
-  ])('%s differ', (_, one, other) => {
-    expect(tell(one)).not.toBe(tell(other));
-  });
-
-  it('and not at all where a schema asks for more', () => {
-    expect(() => tellApartBy({ list: { uniqueItems: true } })).toThrow(/uniqueItems/);
-  });
 });

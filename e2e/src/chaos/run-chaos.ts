@@ -1,12 +1,10 @@
 import { cp } from 'node:fs/promises';
-import { systemClock } from '@orrery/service-kit';
 import { createPublicClient, createTestClient, type Hex, http } from 'viem';
-import { type Operation, OperationLog } from '../load/operation.js';
+import { addressOf, type Operation, OperationLog } from '../load/operation.js';
 import { PRICE, RECEIVER } from '../worlds/toasts.js';
 import { type Evidence, readChainPushes, readCharges, readEntries, readPayments } from './check/evidence.js';
 import { findAll, named, type Violation } from './check/find-all.js';
 import { linesAbout, readLogs, secretsIn } from './check/logs.js';
-import { checkOnTheWay } from './check/on-the-way.js';
 import { untilEnded } from './check/until-ended.js';
 import { FAULTS, playPlan } from './faults/play-plan.js';
 import { type House, startHouse } from './house/start-house.js';
@@ -32,7 +30,6 @@ export interface ChaosOptions {
 
 /** Deployments of each kind. */
 const EACH = 2;
-const LOOK_EVERY_MS = 15_000;
 /** Longer than every deadline: that of the gateway for models is 35 s. */
 const CLIENT_PATIENCE_MS = 45_000;
 /** In seconds, between which a payment is valid for as long as faults happen: what is unclear ends only after it. */
@@ -61,36 +58,27 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   const load = startLoad({ client, random, log, worlds, fund: oneByOne(house), validForS }, clients);
   const plan = drawPlan({ random: random.branch('plan'), kinds: FAULTS, lengthMs, everyMs });
   write(`${plan.length} faults in ${lengthMs / 1000} s, seed ${seed}`);
-  const looking = new AbortController();
-  const seen = lookOnTheWay(house, looking.signal);
   const played = await playPlan(house, plan, ({ at, kind, target, forMs }) =>
     write(`${(at / 1000).toFixed(1)} s  ${kind}: ${target}, for ${forMs} ms`),
   );
   write('No fault is left. What was accepted ends.');
   await load.finish();
-  looking.abort();
-  const violations: Violation[] = named('always', await seen);
   const missing = await house.ready(ENDING_MS);
-  violations.push(
-    ...named(
-      'an end within the deadline',
-      missing.map((name) => `${name} is not ready although no fault is left`),
-    ),
-  );
   const pushed = new Set(worlds.pushed.map(addressOf));
   const { databaseUrl } = house.backends;
   const paymentNode = createTestClient({ mode: 'anvil', transport: http(house.payments.rpcUrl) });
   const makeBlock = () => paymentNode.mine({ blocks: 1 });
   const left = await untilEnded(databaseUrl, () => executedIn(databaseUrl, pushed), makeBlock, ENDING_MS);
-  violations.push(...named('an end within the deadline', left));
+  const notReady = missing.map((name) => `${name} is not ready although no fault is left`);
   const evidence = await gather(house, log.operations, pushed);
   const logs = await readLogs(house.folder);
-  violations.push(
+  const violations: Violation[] = [
+    ...named('an end within the deadline', [...notReady, ...left]),
     ...(await findAll(databaseUrl, evidence)),
     ...named('answers keep the contract', client.wrong),
     ...named('no process ends by itself', house.lost),
     ...named('secrets stay secret', secretsIn(logs, house.secrets)),
-  );
+  ];
   if (keep !== '') await cp(house.folder, keep, { recursive: true, filter: isLogOrFolder(house.folder) });
   return {
     seed,
@@ -108,8 +96,6 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
 
 const isLogOrFolder = (folder: string) => (path: string) => path === folder || path.endsWith('.log');
 
-const addressOf = (path: string): string => path.split('/').at(-1) ?? '';
-
 /** The chain's account that mints sends one transaction after the other. */
 function oneByOne({ payments }: House): (owner: Hex) => Promise<void> {
   let last: Promise<unknown> = Promise.resolve();
@@ -118,15 +104,6 @@ function oneByOne({ payments }: House): (owner: Hex) => Promise<void> {
     last = next.catch(() => undefined);
     return next;
   };
-}
-
-async function lookOnTheWay({ backends }: House, signal: AbortSignal): Promise<string[]> {
-  const found = new Set<string>();
-  while (!signal.aborted) {
-    for (const one of await checkOnTheWay(backends.databaseUrl)) found.add(one);
-    await systemClock.sleep(LOOK_EVERY_MS, signal).catch(() => undefined);
-  }
-  return [...found];
 }
 
 async function executedIn(databaseUrl: string, pushed: ReadonlySet<string>): Promise<number> {

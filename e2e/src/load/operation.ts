@@ -45,3 +45,6 @@ export class OperationLog {
     return operation;
   }
 }
+
+/** Of a deployment, from its path. */
+export const addressOf = (path: string): string => path.split('/').at(-1) ?? '';

@@ -2,7 +2,7 @@ import { systemClock } from '@orrery/service-kit';
 import type { ApiClient } from '../api/api-client.js';
 import { countRequest } from '../worlds/counter-world.js';
 import { judge, mayChange } from './judge.js';
-import { OperationLog, type Try } from './operation.js';
+import { addressOf, OperationLog, type Try } from './operation.js';
 import { performSurely } from './perform.js';
 import { readJournal } from './read-journal.js';
 import { type Asked, type Reply, textOf } from './send.js';
@@ -30,8 +30,6 @@ export interface CountingLoad {
   /** Compares what was answered with the journals and the counters. */
   problems(): Promise<string[]>;
 }
-
-const addressOf = (path: string): string => path.split('/').at(-1) ?? '';
 
 export function startCounting({
   api,

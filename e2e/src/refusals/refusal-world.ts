@@ -60,7 +60,6 @@ const versions = {
   keepGuarded: direct({ 'horse:{{input.id}}': { $delete: true } }, { guards: { delete: false } }),
   filtered: direct({}, { readEntities: [{ schema: 'horse', filter: ['who'] }] }),
 };
-export type RefusalEvent = keyof typeof versions;
 
 const schemas = [
   {

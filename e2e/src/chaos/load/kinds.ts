@@ -1,7 +1,7 @@
 import { systemClock } from '@orrery/service-kit';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { isUndecided } from '../../load/judge.js';
-import type { Operation, OperationKind, OperationLog } from '../../load/operation.js';
+import { addressOf, type Operation, type OperationKind, type OperationLog } from '../../load/operation.js';
 import { performOnce, performSurely } from '../../load/perform.js';
 import { payWith } from '../../public/evm-offers.js';
 import { createWallet } from '../../public/signing-wallet.js';
@@ -26,7 +26,6 @@ export interface LoadContext {
 /** Does one operation of a kind, and notes its outcome. */
 export type Perform = (context: LoadContext) => Promise<void>;
 
-const addressOf = (path: string): string => path.split('/').at(-1) ?? '';
 const keyOf = ({ number }: Operation) => ({ 'idempotency-key': `operation ${number}` });
 
 /** Every third request has no key: its client knows less, and may not repeat it. */

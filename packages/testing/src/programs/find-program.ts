@@ -3,11 +3,10 @@ import { access, constants, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { readTestEnvironment } from './environment.js';
 
 /** Finds a server's program on the PATH or in the cache; downloads nothing. */
 export async function findProgram(name: ProgramName): Promise<Program | undefined> {
-  const { path } = readTestEnvironment();
+  const { PATH: path = '' } = process.env;
   // Debian installs servers in sbin, which is not on an ordinary user's PATH.
   for (const folder of [...path.split(delimiter), '/usr/sbin', '/usr/local/sbin']) {
     const file = join(folder, name);

@@ -3,7 +3,6 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 /** The files that take longest, by parts of their names, the longest first. */
 const LONGEST = [
   'world-model.ext',
-  'document-proxy.ext',
   'database-outage.ext',
   'upgrade.ext',
   'cluster.ext',
