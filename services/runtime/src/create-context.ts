@@ -19,7 +19,7 @@ import { createLostTails, createResidentStates } from './lane/queue/resident-sta
 import { createReleaseEmptySchema } from './operations/claims/claims.js';
 import { createBudgets } from './runs/models/budgets.js';
 import { createPayments, networkParties, type PaymentParties } from './runs/payments/payments.js';
-import { type RunKeeper, startRunKeeper } from './runs/steps/run-keeper.js';
+import { type RunKeeper, startRunKeeper } from './runs/steps/drive-run.js';
 import { type CommitBatch, createCommit } from './store/commit/commit-statement.js';
 import { createRecovery } from './store/commit/recovery.js';
 import {
@@ -60,14 +60,14 @@ const VERIFICATIONS_AT_ONCE = 2;
 export function createRuntimeContext(parts: ContextParts, config: RuntimeConfig) {
   const { lanes: lanesPool } = parts.pools;
   const services = createServices(parts, config);
-  const { lanes, held, leases, runs, publication } = createOwnership(parts, config, services);
+  const { lanes, held, outside, leases, runs, publication } = createOwnership(parts, config, services);
   const { bus, clock, logger, pools, decider, instance } = parts;
   const { db } = parts.database;
   const { catalog, claimMutex, commitSlots } = services;
   const directory = createDeploymentDirectory(lanesPool.db);
   const context = {
     ...services,
-    ...{ db, pools, bus, clock, logger, decider, lanes, runs, directory },
+    ...{ db, pools, bus, clock, logger, decider, lanes, held, outside, runs, directory },
     limits: config.limits,
     aiDeadlineMs: config.aiDeadlineMs,
     messageWindow: config.messageWindow,
@@ -166,5 +166,5 @@ function createOwnership(
   resources.add('recovery', () => stopping.abort());
   resources.add('runs under way', () => runs.stop());
   resources.add('partition leases', () => leases.stop());
-  return { lanes, held, leases, runs, publication };
+  return { lanes, held, outside, leases, runs, publication };
 }

@@ -7,7 +7,6 @@ import {
   type JsonObject,
   type RequestOf,
   ServiceError,
-  type WorldTexts,
 } from '@orrery/contracts';
 import { applyMutation, decideExecution, readForExecution } from '../../core/deciding/execute-event.js';
 import type { CompiledDefinition, Decision, Execution } from '../../core/deciding/execution.js';
@@ -22,22 +21,17 @@ import {
 import type { ItemOutcome, WorkItem } from '../../lane/items/work-item.js';
 import { type DeploymentState, isPaused } from '../../store/state/deployment-state.js';
 import {
-  callDecider,
-  deciderRequestOf,
-  type UncheckedRequest,
-  verdictOf,
-} from '../requests/decider-request.js';
-import {
   type Briefing,
   briefingOf,
   type Confirmed,
-  confirmTexts,
   confirmVersion,
   type ExecutionRequest,
   executionOf,
-  type RunDependencies,
   resolveEvent,
+  withTexts,
 } from '../requests/resolve-event.js';
+import type { RunDependencies } from '../requests/run-dependencies.js';
+import { callDecider, deciderRequestOf, type UncheckedRequest, verdictOf } from '../steps/decide-run.js';
 
 type Tried = Pick<
   RequestOf<(typeof executionRpcs)['deployments.execute']>['query'],
@@ -56,7 +50,7 @@ export async function dryRun(
   tried: Tried,
   call: CallContext,
 ): Promise<DryRunAnswer> {
-  const { lanes, decider, clock } = dependencies;
+  const { lanes, clock } = dependencies;
   const submit = <T>(decide: (context: Context) => ItemOutcome<T>) =>
     lanes.submit(dryRunItem(dependencies, request, tried, call, decide));
   refuseUnknownModel(dependencies.models, tried.aiModelId, '#query/aiModelId');
@@ -65,7 +59,7 @@ export async function dryRun(
   if ('dryRun' in first) return first;
   const check: CheckProposal = (mutation) =>
     submit((context) => verdictOf(applied(context, mutation))).catch(() => undefined);
-  const answer = await callDecider(decider, { ...first.request, check }, clock, call.signal).catch(
+  const answer = await callDecider(dependencies, { ...first.request, check }, call.signal).catch(
     (error: DeciderFailed) => failWith(error.cause, error.evidence),
   );
   return submit((context) => answerOf(context, applied(context, answer.mutation), answer)).catch(
@@ -86,15 +80,14 @@ function dryRunItem<T>(
   call: CallContext,
   decide: (context: Context) => ItemOutcome<T>,
 ): WorkItem<T> {
-  let confirmed: Confirmed;
-  let texts: WorldTexts | undefined;
+  let confirmed: Confirmed | undefined;
   return {
     deploymentId: request.deploymentId,
     deadline: call.deadline,
     signal: call.signal,
     prepare: async (state) => {
-      confirmed = await confirmTried(catalog, state, request.event, eventVersion);
-      texts = await confirmTexts(catalog, state, confirmed);
+      const version = await confirmTried(catalog, state, request.event, eventVersion);
+      confirmed = await withTexts(catalog, state, version);
     },
     decide: (state, _ids, now) => {
       const resolved =
@@ -102,7 +95,7 @@ function dryRunItem<T>(
       if (resolved === 'prepare') return { kind: 'prepare' };
       const { definition } = resolved;
       const execution = executionOf({ definition }, state, request, call, limits, now);
-      const briefing = briefingOf(state, texts, models);
+      const briefing = briefingOf(state, confirmed, models);
       const tried =
         briefing === 'prepare' || aiModelId === undefined ? briefing : { ...briefing, modelId: aiModelId };
       return decide({ execution, state, briefing: tried });
@@ -115,7 +108,7 @@ async function confirmTried(
   state: DeploymentState,
   event: string,
   version: number | undefined,
-): Promise<Confirmed> {
+): Promise<Confirmed | undefined> {
   if (version === undefined) return confirmVersion(catalog, state, event);
   const versionId = await catalog.findVersion(state.row.world_id, event, version);
   const definition = versionId === undefined ? undefined : await catalog.version(versionId);
@@ -128,7 +121,7 @@ async function confirmTried(
 
 function resolveTried(
   { row }: DeploymentState,
-  confirmed: Confirmed,
+  confirmed: Confirmed | undefined,
 ): { readonly definition: CompiledDefinition } | 'prepare' {
   if (isPaused(row)) throw new ServiceError('deployment_paused');
   return confirmed?.definition === undefined ? 'prepare' : { definition: confirmed.definition };

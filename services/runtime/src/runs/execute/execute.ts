@@ -1,7 +1,9 @@
 import {
   type AcceptedExecution,
   type CallContext,
+  canonicalHash,
   type ExecutionAnswer,
+  type JsonObject,
   ServiceError,
 } from '@orrery/contracts';
 import { type KeyedRequest, toCallError } from '@orrery/database';
@@ -11,10 +13,17 @@ import { uuidV7 } from '../../core/entries/entry.js';
 import { usableModel } from '../../core/models/model.js';
 import type { Payment } from '../../core/payments/payment.js';
 import { type FindUse, keyedItem, type OnceRequest, onceItem } from '../../lane/items/once-item.js';
-import type { WorkItem } from '../../lane/items/work-item.js';
-import { acceptedAnswer, answerOfRun, hasEnded, readRun, unendedAnswer } from '../../store/runs/run-store.js';
-import { awaitsPayment, type DeploymentState } from '../../store/state/deployment-state.js';
-import { conclude } from '../requests/conclude.js';
+import type { ItemOutcome, WorkItem } from '../../lane/items/work-item.js';
+import type { PaymentEffect } from '../../store/commit/batch.js';
+import {
+  acceptedAnswer,
+  answerOfRun,
+  hasEnded,
+  type RunRequest,
+  readRun,
+  unendedAnswer,
+} from '../../store/runs/run-store.js';
+import { awaitsPayment, type DeploymentState, keyIdOf } from '../../store/state/deployment-state.js';
 import {
   decidedBy,
   type PaidRequest,
@@ -24,16 +33,16 @@ import {
 } from '../requests/require-payment.js';
 import {
   type Confirmed,
+  conclude,
   confirmVersion,
   type ExecutionRequest,
   executionOf,
   modelIdOf,
   priceOf,
-  type RunDependencies,
   resolveEvent,
 } from '../requests/resolve-event.js';
-import { acceptRun } from '../steps/accept-run.js';
-import type { RunKeeper } from '../steps/run-keeper.js';
+import type { RunDependencies } from '../requests/run-dependencies.js';
+import type { RunKeeper } from '../steps/drive-run.js';
 
 export interface ExecuteDependencies extends RunDependencies {
   readonly findUse: FindUse;
@@ -67,13 +76,11 @@ function executionItem(
 ): WorkItem<ExecutionAnswer | AcceptedExecution | PaymentToVerify> {
   const { catalog, clock, models, limits, aiDeadlineMs, payments, decider } = dependencies;
   const startedAt = performance.now();
-  let confirmed: Confirmed;
-  const deadline = clock.now() + (outlivesCall ? ASYNC_TIMEOUT_MS : aiDeadlineMs);
-  const { caller, callId } = call;
+  let confirmed: Confirmed | undefined;
+  const latest = clock.now() + (outlivesCall ? ASYNC_TIMEOUT_MS : aiDeadlineMs);
   const accept = (state: DeploymentState, now: number, payment?: Payment) => {
-    const latest = payment === undefined ? deadline : Math.min(now + aiDeadlineMs, decidedBy(payment));
-    const made = { id: runId, request, caller, callId, keyed, once, asynchronous, deadline: latest, payment };
-    return acceptRun(state, made, now);
+    const deadline = payment === undefined ? latest : Math.min(now + aiDeadlineMs, decidedBy(payment));
+    return acceptRun(state, { id: runId, request, call, keyed, once, asynchronous, deadline, payment }, now);
   };
   const item: WorkItem<ExecutionAnswer | AcceptedExecution | PaymentToVerify> = {
     deploymentId: request.deploymentId,
@@ -104,7 +111,7 @@ function executionItem(
       const priceUsd = priceOf(resolved.definition, request);
       if (priceUsd > 0 && request.offer !== undefined) {
         const context = { execution, state, offer: request.offer, priceUsd, now };
-        return requirePayment(payments, context, (payment) => accept(state, now, payment));
+        return requirePayment(dependencies, context, (payment) => accept(state, now, payment));
       }
       if (isAi) return accept(state, now);
       const decision = decideExecution(execution, state.instances);
@@ -123,6 +130,88 @@ function executionItem(
         ? { kind: 'answer', answer: acceptedAnswer(runId) }
         : withKeys.decide(state, ids, now),
   };
+}
+
+interface NewRun {
+  readonly id: string;
+  readonly request: ExecutionRequest;
+  readonly call: CallContext;
+  readonly keyed: KeyedRequest | undefined;
+  readonly once: OnceRequest | undefined;
+  readonly asynchronous: boolean;
+  /** Milliseconds since the epoch. */
+  readonly deadline: number;
+  /** The payment that was verified for it; it is among the once-keys. */
+  readonly payment?: Payment | undefined;
+}
+
+/** Runs of one deployment that may be open at the same time, beside those that wait for unclear payments. */
+const MAX_OPEN_RUNS = 1000;
+/** Runs of one deployment that may wait for unclear payments: further ones are not paid for. */
+const MAX_AWAITING = 1000;
+
+/** Commits the row of a new run, which claims its keys. @throws `overloaded` */
+function acceptRun(state: DeploymentState, run: NewRun, now: number): ItemOutcome<AcceptedExecution> {
+  const { id, keyed, once, asynchronous, deadline, call, request, payment } = run;
+  const { awaiting, size } = state.runs;
+  if (size - awaiting >= MAX_OPEN_RUNS)
+    throw new ServiceError('overloaded', 'Too many executions of this deployment are waiting.');
+  if (payment !== undefined && awaiting >= MAX_AWAITING)
+    throw new ServiceError('overloaded', 'Too many payments for this deployment are unclear.');
+  const { deploymentId, event, input, trigger, walletAddress, expected } = request;
+  const stored: RunRequest = {
+    ...{ event, input, trigger, walletAddress, caller: call.caller, asynchronous },
+    ...(once && { onceKeys: once.keys }),
+    ...(expected && { expected }),
+    ...(payment && { payment }),
+  };
+  const requestHash = canonicalHash(keyed?.request ?? { event, input });
+  const claim = keyed === undefined ? null : { keyId: keyIdOf(keyed), requestHash };
+  const open = { id, claim, holds: null, staged: false, awaitsPayment: false };
+  const insert = {
+    id,
+    deployment_id: deploymentId,
+    state: 'deciding' as const,
+    request: { ...stored } as unknown as JsonObject,
+    request_hash: requestHash,
+    account_id: keyed?.accountId ?? null,
+    operation: keyed?.operation ?? null,
+    key: keyed?.key ?? null,
+    call_id: call.callId ?? null,
+    deadline: new Date(deadline),
+    created_at: new Date(now),
+  };
+  return {
+    kind: 'record',
+    run: { id, open, write: { insert } },
+    ...(payment && { payment: reservation(payment, run, now) }),
+    settlement: { reply: acceptedAnswer(id) },
+  };
+}
+
+function reservation(payment: Payment, { id, request }: NewRun, now: number): PaymentEffect {
+  const { key, requirement, payer, validUntil } = payment;
+  const { network, asset, amount, decimals, payTo } = requirement;
+  const columns = {
+    key,
+    deployment_id: request.deploymentId,
+    run_id: id,
+    status: 'reserved' as const,
+    wallet: request.walletAddress ?? '',
+    event: request.event,
+    input_hash: canonicalHash(request.input),
+    network,
+    asset,
+    amount,
+    decimals,
+    pay_to: payTo,
+    payer,
+    offered: { ...payment } as unknown as JsonObject,
+    valid_until: new Date(validUntil),
+    created_at: new Date(now),
+    updated_at: new Date(now),
+  };
+  return { kind: 'reserve', key, columns };
 }
 
 interface ExecuteOptions extends Omit<ExecutionOptions, 'runId'> {

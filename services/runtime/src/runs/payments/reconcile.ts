@@ -125,7 +125,7 @@ async function watchRefused(
   return end(dependencies, row, 'refund_due', { transaction: charge.transaction, reason: 'charged_late' });
 }
 
-// Written by `accept-run.ts`.
+// Written by `execute.ts`.
 const paymentOf = ({ offered }: Row) => offered as unknown as Payment;
 
 const sinceOf = ({ settling_at, created_at }: Row): number => (settling_at ?? created_at).getTime();

@@ -9,8 +9,8 @@ import type { OnceRequest } from '../../lane/items/once-item.js';
 import type { ItemOutcome } from '../../lane/items/work-item.js';
 import { readUsedKeys } from '../../store/runs/once-store.js';
 import type { DeploymentState } from '../../store/state/deployment-state.js';
-import type { Payments } from '../payments/payments.js';
-import type { ExecutionRequest, Offer, RunDependencies } from './resolve-event.js';
+import type { ExecutionRequest, Offer } from './resolve-event.js';
+import type { RunDependencies } from './run-dependencies.js';
 
 /** A payment that fulfils the requirements and is still to be verified, outside the lane. */
 export interface PaymentToVerify {
@@ -43,7 +43,7 @@ export const decidedBy = ({ validUntil }: Payment): number => validUntil - SETTL
  * @throws `payment_required`, `payment_refused`, `pay_to_address_missing`, `invalid_payment`
  */
 export function requirePayment<T>(
-  payments: Pick<Payments, 'requirements' | 'read'>,
+  { payments }: RunDependencies,
   { execution, state, offer, priceUsd, now }: PriceContext,
   accept: (payment: Payment) => ItemOutcome<T>,
 ): ItemOutcome<T | PaymentToVerify> {

@@ -1,6 +1,8 @@
 import {
   type CallContext,
+  callerName,
   didYouMean,
+  type ExecutionAnswer,
   type ExecutionTrigger,
   type ExpectedBinding,
   type JsonObject,
@@ -8,13 +10,20 @@ import {
   ServiceError,
   type WorldTexts,
 } from '@orrery/contracts';
-import { type Clock, timestampOf } from '@orrery/service-kit';
-import type { CompiledDefinition, Execution, ExecutionLimits } from '../../core/deciding/execution.js';
-import { type Decider, defaultModelId, type ModelList } from '../../core/models/model.js';
+import { timestampOf } from '@orrery/service-kit';
+import { noChanges } from '../../core/deciding/check-changes.js';
+import type { CompiledDefinition, Decision, Execution, Success } from '../../core/deciding/execution.js';
+import {
+  answerOf,
+  executionErrorOf,
+  type JournalEntryDraft,
+  type SealedEntry,
+  uuidV7,
+} from '../../core/entries/entry.js';
+import { defaultModelId, type Evidence, type ModelList } from '../../core/models/model.js';
 import type { Payment } from '../../core/payments/payment.js';
 import type { CatalogClient } from '../../lane/catalog/catalog-client.js';
-import type { Lanes } from '../../lane/queue/lanes.js';
-import { type RunRow, requestOf } from '../../store/runs/run-store.js';
+import type { ItemOutcome } from '../../lane/items/work-item.js';
 import {
   type Binding,
   type DeploymentRow,
@@ -22,29 +31,7 @@ import {
   isPaused,
   lockedDefinitionOf,
 } from '../../store/state/deployment-state.js';
-import type { Db } from '../../store/tables/schema.js';
-import type { Budgets } from '../models/budgets.js';
-import type { Payments } from '../payments/payments.js';
-
-export const executionRequestOf = (row: Pick<RunRow, 'deployment_id' | 'request'>): ExecutionRequest => {
-  const { event, input, trigger, walletAddress, expected = null } = requestOf(row);
-  return { deploymentId: row.deployment_id, event, input, trigger, walletAddress, expected };
-};
-
-/** What executions are decided, run and paid for with. */
-export interface RunDependencies {
-  readonly db: Db;
-  readonly lanes: Pick<Lanes, 'submit'>;
-  readonly clock: Clock;
-  readonly catalog: Pick<CatalogClient, 'version' | 'findVersion' | 'world'>;
-  readonly models: ModelList;
-  readonly budgets: Pick<Budgets, 'of'>;
-  readonly payments: Payments;
-  readonly decider: Decider;
-  readonly limits: ExecutionLimits & { readonly instancesPerDeployment: number };
-  /** Time limit of a run whose caller waits, in milliseconds; it may be longer than the call's. */
-  readonly aiDeadlineMs: number;
-}
+import type { RunDependencies } from './run-dependencies.js';
 
 /** One request to execute an event, whoever makes it. */
 export interface ExecutionRequest {
@@ -66,15 +53,16 @@ export interface Resolved {
   readonly definition: CompiledDefinition;
 }
 
-/** The definition that the catalog confirmed for a bound version; `undefined`: the catalog has none. */
-export type Confirmed =
-  | {
-      readonly versionId: number;
-      readonly definition: CompiledDefinition | undefined;
-      /** The deployment was locked before the catalog was called. */
-      readonly afterLock: boolean;
-    }
-  | undefined;
+/** What the catalog confirmed for an event. */
+export interface Confirmed {
+  readonly versionId: number;
+  /** `undefined`: the catalog has none. */
+  readonly definition: CompiledDefinition | undefined;
+  /** The deployment was locked before the catalog was called. */
+  readonly afterLock: boolean;
+  /** The world's texts as they are now, where a decider needs them. */
+  readonly texts?: WorldTexts | undefined;
+}
 
 /** What a wallet offers for an execution. */
 export interface Offer {
@@ -91,25 +79,25 @@ export interface Briefing {
   readonly modelId: string | null;
 }
 
-/** The world's texts as they are now, where a decider needs them. @throws `world_not_found` */
-export async function confirmTexts(
-  catalog: Pick<CatalogClient, 'world'>,
+/** Adds the world's texts where a decider needs them. @throws `world_not_found` */
+export async function withTexts(
+  catalog: CatalogClient,
   { row }: DeploymentState,
-  confirmed: Confirmed,
-): Promise<WorldTexts | undefined> {
-  if (confirmed?.definition?.mutation !== 'ai' || row.mode === 'locked') return undefined;
+  confirmed: Confirmed | undefined,
+): Promise<Confirmed | undefined> {
+  if (confirmed?.definition?.mutation !== 'ai' || row.mode === 'locked') return confirmed;
   const texts = await catalog.world(row.world_id);
   if (texts === undefined) throw new ServiceError('world_not_found');
-  return texts;
+  return { ...confirmed, texts };
 }
 
 /** The briefing in the deployment's current state; 'prepare' when the texts have not been confirmed. */
 export function briefingOf(
   { row }: DeploymentState,
-  confirmed: WorldTexts | undefined,
+  confirmed: Confirmed | undefined,
   models: ModelList,
 ): Briefing | 'prepare' {
-  const world = lockedDefinitionOf(row)?.world ?? confirmed;
+  const world = lockedDefinitionOf(row)?.world ?? confirmed?.texts;
   return world === undefined ? 'prepare' : { world, modelId: modelIdOf(row, models) };
 }
 
@@ -120,10 +108,10 @@ export function modelIdOf(row: DeploymentRow, models: ModelList): string | null 
 }
 
 export async function confirmVersion(
-  catalog: Pick<CatalogClient, 'version'>,
+  catalog: CatalogClient,
   state: DeploymentState,
   event: string,
-): Promise<Confirmed> {
+): Promise<Confirmed | undefined> {
   const versionId = state.bindings.get(event)?.versionId;
   if (versionId === undefined) return undefined;
   const afterLock = state.row.mode === 'locked';
@@ -138,7 +126,7 @@ export async function confirmVersion(
 export function resolveEvent(
   state: DeploymentState,
   { event, expected, trigger }: Pick<ExecutionRequest, 'event' | 'expected' | 'trigger'>,
-  confirmed: Confirmed,
+  confirmed: Confirmed | undefined,
 ): Resolved | 'prepare' {
   if (trigger === 'public' && !state.row.is_public)
     throw new ServiceError('deployment_not_public', 'The owner of the deployment has not published it.');
@@ -218,3 +206,122 @@ export const executionOf = (
   now,
   timestamp: timestampOf(now),
 });
+
+/** What an entry records beside the decision. */
+export interface EntryDetails {
+  /** Milliseconds since the execution began. */
+  readonly elapsed: () => number;
+  /** What the entry records of the model that decided. */
+  readonly evidence?: Evidence | undefined;
+  /** Of the payment for the execution. */
+  readonly paymentKey?: string | undefined;
+  /** The payment is charged already: a failure leaves it due for a refund. */
+  readonly isPaid?: boolean;
+}
+
+/** What is committed and answered for a decision: the one place where an execution becomes a journal entry. */
+export function conclude(
+  resolved: Resolved,
+  execution: Execution,
+  decision: Decision,
+  details: EntryDetails,
+): ItemOutcome<ExecutionAnswer> {
+  switch (decision.kind) {
+    case 'needs':
+      return { kind: 'needs', needs: decision };
+    case 'refused':
+      return { kind: 'refuse', error: decision.error };
+    case 'failed':
+      return failedOutcome(resolved, execution, decision.error, details);
+    case 'succeeded':
+      return succeededOutcome(resolved, execution, decision, details);
+  }
+}
+
+type Outcome = Pick<JournalEntryDraft, 'status' | 'changes' | 'result' | 'error'>;
+
+function draftOf(
+  { binding, definition }: Resolved,
+  execution: Execution,
+  { evidence, paymentKey }: Pick<EntryDetails, 'evidence' | 'paymentKey'>,
+  { status, changes, result, error }: Outcome,
+): JournalEntryDraft {
+  return {
+    deployment: execution.deployment.address,
+    id: uuidV7(execution.now),
+    kind: 'execution',
+    event: execution.event,
+    eventVersion: binding.eventVersion,
+    versionHash: definition.definition.versionHash,
+    trigger: execution.trigger,
+    caller: callerName(execution.caller),
+    status,
+    input: execution.input,
+    changes,
+    result,
+    error,
+    llmHash: evidence?.llmHash ?? null,
+    attestation: evidence?.attestation ?? null,
+    paymentKey: paymentKey ?? null,
+    executedAt: execution.timestamp,
+  };
+}
+
+/** A failure from *read* on leaves an entry with its reason and changes no instance. */
+export function failedOutcome(
+  resolved: Resolved,
+  execution: Execution,
+  error: ServiceError,
+  details: EntryDetails,
+): ItemOutcome<ExecutionAnswer> {
+  const { elapsed, evidence, isPaid = false } = details;
+  const told = isPaid ? withRefundDue(error) : error;
+  const outcome: Outcome = {
+    status: 'failed',
+    changes: noChanges(),
+    result: null,
+    error: executionErrorOf(told),
+  };
+  const entry = draftOf(resolved, execution, details, outcome);
+  return {
+    kind: 'commit',
+    effects: { entry, durationMs: inMicroseconds(elapsed()), llm: evidence?.llm ?? null },
+    answer: (sealed) => ({ error: withEntry(told, sealed) }),
+  };
+}
+
+/** Tells who paid that it gets its money back. */
+export const withRefundDue = (error: ServiceError): ServiceError =>
+  new ServiceError(
+    error.code,
+    `${error.message} The payment was charged: the owner of the deployment has to return it.`,
+    { errors: error.errors, facts: { ...error.facts, refundDue: true }, cause: error.cause },
+  );
+
+/** Three decimals of a millisecond: what clocks say beyond them is noise. */
+const inMicroseconds = (ms: number): number => Math.round(ms * 1000) / 1000;
+
+/** Adds the id and seq of the failed entry to the caller's error. */
+export const withEntry = (error: ServiceError, { id, seq }: SealedEntry): ServiceError =>
+  new ServiceError(error.code, error.message, {
+    errors: error.errors,
+    facts: { ...error.facts, historyId: id, seq },
+    cause: error.cause,
+  });
+
+function succeededOutcome(
+  resolved: Resolved,
+  execution: Execution,
+  { changes, result }: Success,
+  details: EntryDetails,
+): ItemOutcome<ExecutionAnswer> {
+  const { elapsed, evidence } = details;
+  const { targetChains, onchain } = resolved.binding;
+  const entry = draftOf(resolved, execution, details, { status: 'succeeded', changes, result, error: null });
+  const pushes = targetChains.length > 0 ? { targetChains, onchain } : null;
+  return {
+    kind: 'commit',
+    effects: { entry, durationMs: inMicroseconds(elapsed()), pushes, llm: evidence?.llm ?? null },
+    answer: (sealed) => ({ reply: answerOf(sealed, resolved.binding.targetChains) }),
+  };
+}

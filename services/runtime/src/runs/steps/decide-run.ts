@@ -1,49 +1,158 @@
 import { isDeepStrictEqual } from 'node:util';
-import { asServiceError, type ExecutionAnswer, type JsonObject, ServiceError } from '@orrery/contracts';
-import { type Clock, monotonicOf } from '@orrery/service-kit';
+import {
+  asServiceError,
+  canonicalHash,
+  type ExecutionAnswer,
+  findUnsafeJson,
+  isJsonObject,
+  type JsonObject,
+  ServiceError,
+} from '@orrery/contracts';
+import { type Clock, monotonicOf, withinTime } from '@orrery/service-kit';
 import { applyMutation, decideExecution, readForExecution } from '../../core/deciding/execute-event.js';
-import type { Decision, ReadSet } from '../../core/deciding/execution.js';
-import type { CheckProposal, DeciderAnswer } from '../../core/models/model.js';
-import type { ItemOutcome, WorkItem } from '../../lane/items/work-item.js';
+import type { Decision, Execution, ReadSet } from '../../core/deciding/execution.js';
+import { changeKey } from '../../core/entries/entry.js';
+import {
+  type CheckProposal,
+  type DeciderAnswer,
+  DeciderFailed,
+  type DeciderRequest,
+  type Evidence,
+  evidenceOf,
+  usableModel,
+} from '../../core/models/model.js';
+import type { ItemOutcome } from '../../lane/items/work-item.js';
 import { partitionOf } from '../../store/leases/partitions.js';
-import { endOf, isPaid, paymentOf, type RunRow } from '../../store/runs/run-store.js';
-import { inTheWayOf } from '../../store/state/deployment-state.js';
-import { conclude, failedOutcome } from '../requests/conclude.js';
+import { endOf, isPaid, paymentOf } from '../../store/runs/run-store.js';
+import { type DeploymentState, inTheWayOf } from '../../store/state/deployment-state.js';
+import { type Briefing, conclude, failedOutcome, type Resolved } from '../requests/resolve-event.js';
+import type { RunDependencies } from '../requests/run-dependencies.js';
 import {
-  callDecider,
-  deciderRequestOf,
-  fingerprintOf,
-  holdsOf,
-  type ReadFingerprint,
-  stillFits,
-  type UncheckedRequest,
-  verdictOf,
-} from '../requests/decider-request.js';
-import type { Briefing } from '../requests/resolve-event.js';
-import {
-  type Drive,
   endRun,
   evidenceColumn,
   evidenceOfRun,
+  holdsOf,
+  NOTHING,
+  openItem,
+  type ReadFingerprint,
   runItem,
   type Step,
   type StepContext,
-  type StepDependencies,
   updateRun,
 } from './run-item.js';
-import { stageRun } from './stage-run.js';
+import { stageRun } from './settle-run.js';
+
+/** Calls the decider, at most until the request's deadline, even if it ignores its signal. @throws DeciderFailed */
+export async function callDecider(
+  { decider, clock }: RunDependencies,
+  request: DeciderRequest,
+  signal: AbortSignal,
+): Promise<DeciderAnswer> {
+  const ask = (either: AbortSignal) => decider(request, either);
+  try {
+    return usable(await withinTime(clock, request.deadline - clock.monotonic(), signal, ask));
+  } catch (error) {
+    throw error instanceof DeciderFailed ? error : new DeciderFailed(error);
+  }
+}
+
+/** The answer passes the guard of every entrance; its evidence is made storable, not refused. */
+function usable({ mutation, ...evidence }: DeciderAnswer): DeciderAnswer {
+  if (!isJsonObject(mutation)) throw invalid('The proposal is no JSON object.', evidence);
+  const unsafe = findUnsafeJson(mutation);
+  if (unsafe !== undefined) throw invalid(`${unsafe.pointer || 'proposal'}: ${unsafe.message}`, evidence);
+  return { mutation, ...evidenceOf(evidence) };
+}
+
+const invalid = (detail: string, evidence: Partial<Evidence>) =>
+  new DeciderFailed(new ServiceError('ai_output_invalid', detail), evidence);
+
+/** What a decider is given; the check of its proposal is added outside the lane. */
+export type UncheckedRequest = Omit<DeciderRequest, 'check'>;
+
+/** What a decider is given of an execution that has read. @throws `ai_model_unavailable` */
+export function deciderRequestOf(
+  { models, budgets }: RunDependencies,
+  { execution, state, briefing }: { execution: Execution; state: DeploymentState; briefing: Briefing },
+  read: ReadSet,
+  named: Pick<DeciderRequest, 'executionId' | 'deadline' | 'isHolding'>,
+): UncheckedRequest {
+  const { definition, deployment, event, input } = execution;
+  const { id: deploymentId, row } = state;
+  const { executionId, deadline } = named;
+  const accountId = row.owner_account_id;
+  return {
+    ...named,
+    deployment,
+    accountId,
+    definition: definition.definition,
+    world: briefing.world,
+    model: usableModel(models, briefing.modelId),
+    input,
+    entities: read.entities,
+    budget: budgets.of({
+      executionId,
+      deploymentId,
+      accountId,
+      event,
+      dailyBudgetUsd: row.ai_daily_budget_usd,
+      deadline,
+    }),
+  };
+}
+
+/** Why a decision on a proposal is refused as invalid output, if it is. */
+export function verdictOf(decision: Decision): ItemOutcome<string | undefined> {
+  if (decision.kind === 'needs') return { kind: 'needs', needs: decision };
+  const isInvalid = decision.kind === 'failed' && decision.error.code === 'ai_output_invalid';
+  return { kind: 'answer', answer: isInvalid ? reasonOf(decision.error) : undefined };
+}
+
+/** All that is known to be wrong, one problem a line. */
+const reasonOf = ({ message, errors }: ServiceError): string =>
+  errors.length < 2 ? message : errors.map((problem) => `${problem.pointer}: ${problem.message}`).join('\n');
+
+/**
+ * The fingerprint of the binding, the definition, the deployment's mode, each instance read (its revision and its row's
+ * id, since a re-created instance starts again at revision 1), the schemas read whole, the world's texts and the model.
+ * When it is the same again, nothing of that has changed.
+ */
+export function fingerprintOf(
+  { binding, definition }: Resolved,
+  { row, instances }: { readonly row: { readonly mode: string } } & Pick<DeploymentState, 'instances'>,
+  { reads, wholeSchemas }: Pick<ReadSet, 'reads' | 'wholeSchemas'>,
+  { world, modelId }: Briefing,
+): ReadFingerprint {
+  const read = reads.map(({ entitySchema, instanceId, revision }) => [
+    changeKey({ entitySchema, instanceId }),
+    revision,
+    instances.get(entitySchema, instanceId)?.id ?? 0,
+  ]);
+  const hash = canonicalHash({
+    binding: [binding.id, binding.versionId, binding.updatedAt.toISOString()],
+    definition: definition.definition.hash,
+    mode: row.mode,
+    read: read.sort(([a], [b]) => (String(a) < String(b) ? -1 : 1)),
+    wholeSchemas: [...wholeSchemas].sort(),
+  });
+  return { hash, world: world.hash, modelId };
+}
+
+/** Whether a stored fingerprint (the column `basis`) still fits. */
+export const stillFits = (stored: JsonObject | null, now: ReadFingerprint): boolean =>
+  stored !== null &&
+  Object.entries(now).every(([part, value]) => !(part in stored) || stored[part] === value);
 
 /** Checks proposals for a run in its deployment's lane. What else may end the run is left to its next step. */
 const checkForRun =
-  (
-    dependencies: StepDependencies,
-    row: RunRow,
-    signal: AbortSignal,
-    fingerprint: ReadFingerprint,
-  ): CheckProposal =>
+  (step: Step, fingerprint: ReadFingerprint): CheckProposal =>
   async (mutation) => {
-    const item = runItem(dependencies, row, signal, (context) => refusalOf(context, fingerprint, mutation));
-    return dependencies.lanes.submit(withoutCommit(item)).catch(() => undefined);
+    const item = runItem(step, (context) => refusalOf(context, fingerprint, mutation));
+    const decide: typeof item.decide = (state, ids, now) => {
+      const outcome = item.decide(state, ids, now);
+      return outcome.kind === 'record' ? NOTHING : outcome;
+    };
+    return step.lanes.submit({ ...item, decide }).catch(() => undefined);
   };
 
 function refusalOf(
@@ -61,37 +170,23 @@ function refusalOf(
   return verdictOf(applyMutation(execution, found.read, mutation, state.instances));
 }
 
-const withoutCommit = (item: WorkItem<string | undefined>): WorkItem<string | undefined> => ({
-  ...item,
-  decide: (state, ids, now) => {
-    const outcome = item.decide(state, ids, now);
-    return outcome.kind === 'record' ? { kind: 'answer', answer: undefined } : outcome;
-  },
-});
-
 // deciding
-export async function decideStep(...[dependencies, row, signal, drive]: Parameters<Step>): Promise<void> {
-  const { lanes, decider, clock, outside } = dependencies;
-  const read = (context: StepContext) => readOrDecide(context, dependencies);
-  const answer = await lanes.submit(runItem(dependencies, row, signal, read));
+export async function decideStep(step: Step): Promise<void> {
+  const { row, signal, drive, lanes, clock, outside } = step;
+  const answer = await lanes.submit(runItem(step, (context) => readOrDecide(context, step)));
   if (answer === undefined || !('fingerprint' in answer)) return;
   const { fingerprint } = answer;
-  const check = checkForRun(dependencies, row, signal, fingerprint);
-  const request = { ...answer.request, check };
+  const request = { ...answer.request, check: checkForRun(step, fingerprint) };
   const known = isDeepStrictEqual(drive.given?.fingerprint, fingerprint) ? drive.given : undefined;
   const answerAndStore = async () => {
-    drive.given = known ?? { fingerprint, answer: await callDecider(decider, request, clock, signal) };
-    await lanes.submit(storeAnswer(dependencies, row, signal, drive.given));
+    drive.given = known ?? { fingerprint, answer: await callDecider(step, request, signal) };
+    await storeAnswer(step, drive.given);
   };
   const partition = partitionOf(row.deployment_id);
+  const wait = { waitMs: row.deadline.getTime() - clock.now(), signal };
   if (known !== undefined) await outside.during(partition, answerAndStore);
   // After a wait the step is taken again, and reads anew.
-  else
-    await outside.unlessMoving(
-      partition,
-      { waitMs: row.deadline.getTime() - clock.now(), signal },
-      answerAndStore,
-    );
+  else await outside.unlessMoving(partition, wait, answerAndStore);
 }
 
 interface DeciderCall {
@@ -101,7 +196,7 @@ interface DeciderCall {
 
 function readOrDecide(
   context: StepContext,
-  dependencies: StepDependencies,
+  dependencies: RunDependencies,
 ): ItemOutcome<ExecutionAnswer | DeciderCall | undefined> {
   const { row, resolved, state, execution, briefing, details, now } = context;
   if (resolved.definition.mutation !== 'ai') {
@@ -121,7 +216,7 @@ function readOrDecide(
 function deciderCall(
   context: StepContext & { readonly briefing: Briefing },
   read: ReadSet,
-  dependencies: StepDependencies,
+  dependencies: RunDependencies,
 ): DeciderCall | ServiceError {
   const { row, resolved, state, briefing } = context;
   const deadline = monotonicOf(dependencies.clock, row.deadline.getTime());
@@ -157,26 +252,17 @@ function hold(
 }
 
 /** Stores the decider's answer and the read fingerprint before anything is applied, so that it is paid for once. */
-const storeAnswer = (
-  { clock }: Pick<StepDependencies, 'clock'>,
-  row: RunRow,
-  signal: AbortSignal,
-  { fingerprint, answer }: NonNullable<Drive['given']>,
-): WorkItem<undefined> => ({
-  deploymentId: row.deployment_id,
-  deadline: monotonicOf(clock, endOf(row)),
-  signal,
-  prepare: () => undefined,
-  decide: ({ runs }) => {
-    const open = runs.get(row.id);
-    if (open === undefined) return { kind: 'answer', answer: undefined };
-    const state = isPaid(row) ? ('paid_decided' as const) : ('decided' as const);
+async function storeAnswer(step: Step, { fingerprint, answer }: NonNullable<Step['drive']['given']>) {
+  const { row, clock, lanes } = step;
+  const columns = {
+    state: isPaid(row) ? ('paid_decided' as const) : ('decided' as const),
+    basis: { ...fingerprint },
     // An answer is JSON.
-    const proposal = { ...answer } as unknown as JsonObject;
-    const basis = { ...fingerprint };
-    return updateRun(row, open, { state, basis, proposal }, undefined);
-  },
-});
+    proposal: { ...answer } as unknown as JsonObject,
+  };
+  const deadline = monotonicOf(clock, endOf(row));
+  await lanes.submit(openItem(step, deadline, (open) => updateRun(row, open, columns, undefined)));
+}
 
 // decided
 
@@ -186,9 +272,9 @@ const MAX_ROUNDS = 5;
 /** The answer would be refused on the same fingerprint again, so the decider has to give another. */
 const UNUSABLE = 'unusable';
 
-export async function applyStep(...[dependencies, row, signal, drive]: Parameters<Step>): Promise<void> {
-  const outcome = await dependencies.lanes.submit(runItem(dependencies, row, signal, applyAnswer));
-  if (outcome === UNUSABLE) delete drive.given;
+export async function applyStep(step: Step): Promise<void> {
+  const outcome = await step.lanes.submit(runItem(step, applyAnswer));
+  if (outcome === UNUSABLE) delete step.drive.given;
 }
 
 function applyAnswer(context: StepContext): ItemOutcome<ExecutionAnswer | typeof UNUSABLE | undefined> {
@@ -234,5 +320,5 @@ function endOrStage(context: StepContext, decision: Decision): ItemOutcome<Execu
   if (decision.kind !== 'succeeded' || outcome.kind !== 'commit' || paymentOf(row) === undefined)
     return endRun(row, outcome, now);
   if (!isPaid(row)) return stageRun(context, outcome.effects, decision);
-  return endRun(row, outcome, now, undefined, { status: 'settled', updated_at: new Date(now) });
+  return endRun(row, outcome, now, undefined, { status: 'settled' });
 }

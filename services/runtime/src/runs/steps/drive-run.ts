@@ -1,15 +1,19 @@
-import { type ExecutionAnswer, ServiceError } from '@orrery/contracts';
+import { ServiceError } from '@orrery/contracts';
 import { toCallError } from '@orrery/database';
-import { type Backoff, backoffDelay, type Logger, retry } from '@orrery/service-kit';
+import { type Backoff, backoffDelay, retry, startPollLoop } from '@orrery/service-kit';
 import { DeciderFailed } from '../../core/models/model.js';
-import type { WorkItem } from '../../lane/items/work-item.js';
 import { NotOwner, partitionOf } from '../../store/leases/partitions.js';
-import { releaseKeysOf } from '../../store/runs/once-store.js';
-import { releaseReservation } from '../../store/runs/payment-store.js';
-import { endOf, type RunRow, readRun } from '../../store/runs/run-store.js';
-import { awaitsPayment, type DeploymentState } from '../../store/state/deployment-state.js';
-import type { Db, RunState } from '../../store/tables/schema.js';
-import { failedOutcome } from '../requests/conclude.js';
+import {
+  endOf,
+  failOrphan,
+  RUNS_AT_ONCE,
+  type RunRow,
+  readRun,
+  undriven,
+} from '../../store/runs/run-store.js';
+import { awaitsPayment } from '../../store/state/deployment-state.js';
+import { failedOutcome } from '../requests/resolve-event.js';
+import type { RunDependencies } from '../requests/run-dependencies.js';
 import { applyStep, decideStep } from './decide-run.js';
 import {
   type Drive,
@@ -17,10 +21,11 @@ import {
   endRun,
   entryEvidence,
   evidenceOfRun,
+  NOTHING,
+  openItem,
   refuseRun,
   runItem,
   type Step,
-  type StepDependencies,
   withEvidence,
 } from './run-item.js';
 import { endSettlement, resolveRun, settleRun } from './settle-run.js';
@@ -60,27 +65,26 @@ const STEPS = {
   awaiting_payment: awaitStep,
   paid: decideStep,
   paid_decided: applyStep,
-} satisfies Record<Exclude<RunState, 'succeeded' | 'failed'>, Step>;
-
-const stepOf = ({ state }: Pick<RunRow, 'state'>): Step | undefined =>
-  state === 'succeeded' || state === 'failed' ? undefined : STEPS[state];
+} satisfies Partial<Record<RunRow['state'], (step: Step) => Promise<void>>>;
 
 // staged
-async function settleStep(...[dependencies, row, signal, drive]: Parameters<Step>): Promise<void> {
+async function settleStep(step: Step): Promise<void> {
+  const { row, drive, outside } = step;
   // It waits for no move: its holds keep others waiting, and a chain charges a payment once, whoever asks.
-  await dependencies.outside.during(partitionOf(row.deployment_id), async () => {
-    drive.settlement ??= await settleRun(dependencies, row, signal);
-    if (drive.settlement !== undefined) await endSettlement(dependencies, row, drive.settlement, signal);
+  await outside.during(partitionOf(row.deployment_id), async () => {
+    drive.settlement ??= await settleRun(step);
+    if (drive.settlement !== undefined) await endSettlement(step, drive.settlement);
     drive.looks = 0;
     delete drive.settlement;
   });
 }
 
 // awaiting_payment
-async function awaitStep(...[dependencies, row, signal, drive]: Parameters<Step>): Promise<void> {
-  drive.settlement ??= await resolveRun(dependencies, row, signal, drive.looks);
+async function awaitStep(step: Step): Promise<void> {
+  const { drive } = step;
+  drive.settlement ??= await resolveRun(step);
   drive.looks = (drive.looks ?? 0) + 1;
-  await endSettlement(dependencies, row, drive.settlement, signal);
+  await endSettlement(step, drive.settlement);
   delete drive.settlement;
 }
 
@@ -91,58 +95,40 @@ const FAIL_TIMEOUT_MS = 10_000;
  * Ends a run with its reason. If preparing the item fails (the catalog may be unavailable), it is not known what the run
  * would have executed, and only its row records the reason.
  */
-function failItem(
-  dependencies: StepDependencies,
-  row: RunRow,
-  signal: AbortSignal,
-  { reason, evidence, hasRead }: Ending,
-): WorkItem<ExecutionAnswer | undefined> {
+async function failRun(step: Step, { reason, evidence, hasRead }: Ending): Promise<void> {
+  const { row, clock, lanes } = step;
   const all = withEvidence(evidenceOfRun(row), evidence ?? null);
-  const item = runItem<ExecutionAnswer>(
-    dependencies,
-    row,
-    signal,
-    ({ resolved, execution, now, details }) => {
-      if (resolved.definition.mutation !== 'ai' && !hasRead) return refuseRun(row, reason, now);
-      const recorded = { ...details, evidence: entryEvidence(all) };
-      return endRun(row, failedOutcome(resolved, execution, reason, recorded), now, all);
-    },
+  const item = runItem(step, ({ resolved, execution, now, details }) => {
+    if (resolved.definition.mutation !== 'ai' && !hasRead) return refuseRun(row, reason, now);
+    const recorded = { ...details, evidence: entryEvidence(all) };
+    return endRun(row, failedOutcome(resolved, execution, reason, recorded), now, all);
+  });
+  const deadline = clock.monotonic() + FAIL_TIMEOUT_MS;
+  const unprepared = openItem(step, deadline, (open, _state, now) =>
+    open.staged ? NOTHING : refuseRun<undefined>(row, reason, now, all),
   );
   let isUnknown = false;
-  return {
+  await lanes.submit<unknown>({
     ...item,
-    deadline: dependencies.clock.monotonic() + FAIL_TIMEOUT_MS,
+    deadline,
     prepare: async (state) => {
       isUnknown = await Promise.resolve(item.prepare(state)).then(
         () => false,
         () => true,
       );
     },
-    decide: (state, ids, now) =>
-      isUnknown && mayEnd(state, row) ? refuseRun(row, reason, now, all) : item.decide(state, ids, now),
-  };
+    decide: (...args) => (isUnknown ? unprepared : item).decide(...args),
+  });
 }
 
 /** Ends a run with a reason and nothing else: whatever else it would record cannot be stored. */
-const refuseItem = (
-  { clock }: Pick<StepDependencies, 'clock'>,
-  row: RunRow,
-  signal: AbortSignal,
-  reason: ServiceError,
-): WorkItem<undefined> => ({
-  deploymentId: row.deployment_id,
-  deadline: clock.monotonic() + FAIL_TIMEOUT_MS,
-  signal,
-  prepare: () => undefined,
-  decide: (state, _ids, now) =>
-    mayEnd(state, row) ? refuseRun(row, reason, now, []) : { kind: 'answer', answer: undefined },
-});
-
-/** Whether a run may be failed: one that is staged may be charged. */
-const mayEnd = ({ runs }: DeploymentState, { id }: RunRow): boolean => runs.get(id)?.staged === false;
-
-export interface DriveDependencies extends StepDependencies {
-  readonly logger: Logger;
+async function refuseOnly(step: Step, reason: ServiceError): Promise<void> {
+  const deadline = step.clock.monotonic() + FAIL_TIMEOUT_MS;
+  await step.lanes.submit(
+    openItem(step, deadline, (open, _state, now) =>
+      open.staged ? NOTHING : refuseRun<undefined>(step.row, reason, now, []),
+    ),
+  );
 }
 
 /** The pause before a step that led nowhere is tried again. */
@@ -157,8 +143,8 @@ const NOT_STORED = new ServiceError('internal', 'The outcome could not be stored
  * charged: its caller waits no longer. @throws NotOwner, or the signal's reason, when the deployment is not
  * owned here any more; another owner continues then
  */
-export async function driveRun(
-  dependencies: DriveDependencies,
+async function driveRun(
+  dependencies: RunDependencies,
   id: string,
   signal: AbortSignal,
   onAwaiting: () => void,
@@ -170,8 +156,7 @@ export async function driveRun(
   let repeated = 0;
   for (;;) {
     const row = await retry(() => readRun(db, id), policy, { clock, signal });
-    const step = row && stepOf(row);
-    if (row === undefined || step === undefined) return;
+    if (row === undefined || row.ended_at !== null) return;
     if (awaitsPayment(row.state)) onAwaiting();
     const position = `${row.state} ${row.attempts} ${drive.ending === undefined}`;
     repeated = position === before ? repeated + 1 : 0;
@@ -179,32 +164,26 @@ export async function driveRun(
     else drive.failures = 0;
     before = position;
     signal.throwIfAborted();
-    await take(dependencies, drive, row, step, signal);
+    await take({ ...dependencies, row, signal, drive });
   }
 }
 
-async function take(
-  dependencies: DriveDependencies,
-  drive: Drive,
-  row: RunRow,
-  step: Step,
-  signal: AbortSignal,
-): Promise<void> {
+async function take(step: Step): Promise<void> {
+  const { row, signal, drive, clock } = step;
   try {
-    // It may be charged, so it is settled, however late that is.
-    if (isBeingPaid(row)) return await step(dependencies, row, signal, drive);
-    if (drive.ending !== undefined) return await end(dependencies, drive, drive.ending, row, signal);
-    if (dependencies.clock.now() >= endOf(row)) throw new ServiceError('deadline_exceeded');
-    await step(dependencies, row, signal, drive);
+    // One that is being paid for may be charged, so it is settled, however late that is.
+    if (!isBeingPaid(row) && drive.ending !== undefined) return await end(step, drive.ending);
+    if (!isBeingPaid(row) && clock.now() >= endOf(row)) throw new ServiceError('deadline_exceeded');
+    await STEPS[row.state as keyof typeof STEPS](step);
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof NotOwner) throw error;
-    afterFailure(dependencies, drive, row, error);
+    afterFailure(step, error);
   }
 }
 
 /** Decides whether the run ends with this error; otherwise the step is tried again. */
-function afterFailure({ clock, logger }: DriveDependencies, drive: Drive, row: RunRow, error: unknown): void {
+function afterFailure({ clock, logger, drive, row }: Step, error: unknown): void {
   const reason = reasonOf(error);
   const isNew = reason.code === 'internal' && reason.message !== NOT_STORED.message;
   if (isNew) logger.error({ err: reason, run: row.id }, 'a step of a run failed');
@@ -235,43 +214,73 @@ const storableReason = (reason: ServiceError): ServiceError =>
  * Ends the run with its reason; where that cannot be stored either, with the plain reason alone. The item rejects with
  * the run's own error once that is stored: then the row shows it.
  */
-async function end(
-  dependencies: DriveDependencies,
-  { failures }: Drive,
-  ending: Ending,
-  row: RunRow,
-  signal: AbortSignal,
-): Promise<void> {
-  const { db, lanes, clock } = dependencies;
+async function end(step: Step, ending: Ending): Promise<void> {
+  const { row, drive, db, clock } = step;
   const { reason } = ending;
-  if (reason.code === 'deployment_not_found') return endOrphan(db, row, clock.now());
+  if (reason.code === 'deployment_not_found')
+    return failOrphan(db, row.id, evidenceOfRun(row), new Date(clock.now()));
   // It would have been refused before it was accepted, had the others been waiting already.
-  const isLate = reason.code === 'too_many_waiting';
-  const item =
-    failures < MAX_TRIES && !isLate
-      ? failItem(dependencies, row, signal, ending)
-      : refuseItem(dependencies, row, signal, isLate ? reason : NOT_STORED);
-  await lanes.submit<unknown>(item);
+  if (reason.code === 'too_many_waiting') return refuseOnly(step, reason);
+  return drive.failures < MAX_TRIES ? failRun(step, ending) : refuseOnly(step, NOT_STORED);
 }
 
-async function endOrphan(db: Db, row: RunRow, now: number): Promise<void> {
-  const error = {
-    code: 'deployment_not_found',
-    detail: 'The deployment was deleted.',
-    errors: [],
-    facts: {},
+const INTERVAL_MS = 1000;
+
+interface Driven {
+  readonly partition: number;
+  readonly stopping: AbortController;
+  readonly ended: Promise<void>;
+  /** The caller of the run has its answer. */
+  readonly answered: Promise<void>;
+}
+
+export type RunKeeper = ReturnType<typeof startRunKeeper>;
+
+/** Drives every run of the deployments owned here to its end. */
+export function startRunKeeper(dependencies: RunDependencies) {
+  const { db, held, clock, logger } = dependencies;
+  const driven = new Map<string, Driven>();
+
+  /** Resolves when the run has ended or awaits its payment; rejects when another owner continues it. */
+  const drive = (id: string, deploymentId: number): Promise<void> => {
+    const known = driven.get(id);
+    if (known !== undefined) return known.answered;
+    const stopping = new AbortController();
+    const { promise: awaiting, resolve: onAwaiting } = Promise.withResolvers<void>();
+    const ended = driveRun(dependencies, id, stopping.signal, onAwaiting).finally(() => driven.delete(id));
+    const answered = Promise.race([ended, awaiting]);
+    driven.set(id, { partition: partitionOf(deploymentId), stopping, ended, answered });
+    // What goes wrong after the answer is reported as for a run that nobody waits for.
+    void awaiting.then(() => ended).catch(report);
+    return answered;
   };
-  await releaseKeysOf(db, row.id);
-  await releaseReservation(db, row.id);
-  await db
-    .updateTable('runs')
-    .set({
-      state: 'failed',
-      ended_at: new Date(now),
-      error: JSON.stringify(error) as never,
-      evidence: JSON.stringify(evidenceOfRun(row)) as never,
-    })
-    .where('id', '=', row.id)
-    .where('ended_at', 'is', null)
-    .execute();
+  const runOnce = async () => {
+    const partitions = held.all().map(({ partition }) => partition);
+    const mine = partitions.filter((partition) => held.epochOf(partition) !== undefined);
+    const found = await undriven(db, mine, [...driven.keys()]);
+    for (const { id, deployment_id } of found) void drive(id, deployment_id).catch(report);
+    return found.length === RUNS_AT_ONCE ? ('more' as const) : ('idle' as const);
+  };
+  const report = (error: unknown) => {
+    const isExpected = error instanceof NotOwner || (error as { name?: unknown }).name === 'AbortError';
+    if (!isExpected) logger.warn({ err: error }, 'a run could not be driven; the next search takes it up');
+  };
+  const loop = startPollLoop({ name: 'open runs', intervalMs: INTERVAL_MS, runOnce, clock, logger });
+
+  const release = (released: readonly Driven[]) => {
+    for (const { stopping } of released) stopping.abort();
+    return Promise.allSettled(released.map(({ ended }) => ended));
+  };
+  return {
+    drive,
+    /** Stops driving the runs of a partition that is not owned here any more. */
+    abandon: (partition: number) =>
+      void release([...driven.values()].filter((one) => one.partition === partition)),
+    wake: loop.wake,
+    runOnce: loop.runOnce,
+    stop: async () => {
+      await loop.stop();
+      await release([...driven.values()]);
+    },
+  };
 }

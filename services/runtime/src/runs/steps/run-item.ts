@@ -2,18 +2,24 @@ import {
   asServiceError,
   type JsonObject,
   type JsonValue,
-  type ServiceError,
+  ServiceError,
   toErrorReply,
-  type WorldTexts,
 } from '@orrery/contracts';
 import { monotonicOf } from '@orrery/service-kit';
-import type { Execution } from '../../core/deciding/execution.js';
-import { LLM_TEXTS } from '../../core/entries/entry.js';
+import { noChanges } from '../../core/deciding/check-changes.js';
+import type { Execution, Success } from '../../core/deciding/execution.js';
+import {
+  changeKey,
+  executionErrorOf,
+  type JournalEntryDraft,
+  LLM_TEXTS,
+  storedChanges,
+  uuidV7,
+} from '../../core/entries/entry.js';
 import { type DeciderAnswer, type Evidence, evidenceOf } from '../../core/models/model.js';
 import type { Payment } from '../../core/payments/payment.js';
 import { endOfKeys } from '../../lane/items/once-item.js';
 import type { ItemOutcome, WorkItem } from '../../lane/items/work-item.js';
-import type { OutsideWork } from '../../lane/ownership/outside-work.js';
 import type { Effects, KeyedEffect, PaymentEffect, RunEffect } from '../../store/commit/batch.js';
 import {
   acceptedAnswer,
@@ -23,23 +29,62 @@ import {
   type RunRow,
   requestOf,
 } from '../../store/runs/run-store.js';
-import type { DeploymentState, OpenRun } from '../../store/state/deployment-state.js';
+import type { DeploymentState, Holds, OpenRun } from '../../store/state/deployment-state.js';
 import type { Settlement } from '../payments/settle-payment.js';
-import { type EntryDetails, withRefundDue } from '../requests/conclude.js';
-import type { ReadFingerprint } from '../requests/decider-request.js';
 import {
   type Briefing,
   briefingOf,
   type Confirmed,
-  confirmTexts,
   confirmVersion,
+  type EntryDetails,
   executionOf,
-  executionRequestOf,
   type Resolved,
-  type RunDependencies,
   resolveEvent,
+  withEntry,
+  withRefundDue,
+  withTexts,
 } from '../requests/resolve-event.js';
-import { failedAfterStaging } from './staged-outcome.js';
+import type { RunDependencies } from '../requests/run-dependencies.js';
+
+/** A step that is to be taken: a run as its row has it, and what takes it to its next state. */
+export interface Step extends RunDependencies {
+  readonly row: RunRow;
+  readonly signal: AbortSignal;
+  readonly drive: Drive;
+}
+
+/** What the process remembers while it drives a run from step to step. */
+export interface Drive {
+  /** Times that the current step has failed, not counting what may pass by itself. */
+  failures: number;
+  /** The decider's answer and its fingerprint. Until it is stored, the decider is not called again for that fingerprint. */
+  given?: { readonly fingerprint: ReadFingerprint; readonly answer: DeciderAnswer };
+  /** How the settlement of its payment ended, until that is stored. */
+  settlement?: Settlement | undefined;
+  /** Times that this process has asked for the outcome of its payment; undefined until it has settled or asked. */
+  looks?: number;
+  ending?: Ending;
+}
+
+/** Why a run ends without an outcome of its own. */
+export interface Ending {
+  readonly reason: ServiceError;
+  /** What the decision that failed has cost. */
+  readonly evidence?: Evidence;
+  /** The run has read, so it leaves a failed entry. A run that called its decider has always read. */
+  readonly hasRead?: boolean;
+}
+
+/**
+ * What a decision was made on. `hash` covers the data read from the deployment. The world's texts and the model stand
+ * beside it: the previous release stored and compares `hash` alone.
+ */
+export interface ReadFingerprint {
+  readonly hash: string;
+  /** The hash of the world's texts. */
+  readonly world: string;
+  readonly modelId: string | null;
+}
 
 /** The evidence of all decisions of a run, in their order. The answer of the last one may wait to be applied. */
 export function evidenceOfRun({
@@ -87,50 +132,55 @@ export interface StepContext {
   readonly now: number;
 }
 
-/**
- * One step of a run as an item of its deployment's lane, with the run's deadline. It ends a run that may not be executed
- * any more, and answers `undefined` for one that has ended meanwhile.
- */
+/** The answer for a run that has ended meanwhile, or that is ended by something else. */
+export const NOTHING = { kind: 'answer', answer: undefined } as const;
+
+/** An item of the deployment's lane that decides about a run, and answers `undefined` for one that has ended meanwhile. */
+export const openItem = <T>(
+  { row, signal }: Step,
+  deadline: number,
+  decide: (open: OpenRun, state: DeploymentState, now: number) => ItemOutcome<T>,
+): WorkItem<T | undefined> => ({
+  deploymentId: row.deployment_id,
+  deadline,
+  signal,
+  prepare: () => undefined,
+  decide: (state, _ids, now) => {
+    const open = state.runs.get(row.id);
+    return open === undefined ? NOTHING : decide(open, state, now);
+  },
+});
+
+/** The same for what the run executes, with the run's deadline. It ends a run that may not be executed any more. */
 export function runItem<T>(
-  { catalog, limits, models, clock }: RunDependencies,
-  row: RunRow,
-  signal: AbortSignal,
+  step: Step,
   decide: (context: StepContext) => ItemOutcome<T>,
 ): WorkItem<T | undefined> {
-  const request = executionRequestOf(row);
-  let confirmed: Confirmed;
-  let texts: WorldTexts | undefined;
-  return {
-    deploymentId: row.deployment_id,
-    deadline: monotonicOf(clock, endOf(row)),
-    signal,
-    prepare: async (state) => {
-      confirmed = await confirmVersion(catalog, state, request.event);
-      texts = await confirmTexts(catalog, state, confirmed);
-    },
-    decide: (state, _ids, now) => {
-      const open = state.runs.get(row.id);
-      // Until its settlement is known a run is ended by that alone.
-      if (open === undefined || open.staged || row.state === 'awaiting_payment')
-        return { kind: 'answer', answer: undefined };
-      try {
-        const resolved = resolveEvent(state, request, confirmed);
-        if (resolved === 'prepare') return { kind: 'prepare' };
-        const execution = executionOf(resolved, state, request, requestOf(row), limits, now);
-        const briefing = briefingOf(state, texts, models);
-        const evidence = entryEvidence(evidenceOfRun(row));
-        const paymentKey = paymentOf(row)?.key;
-        const elapsed = () => now - row.created_at.getTime();
-        const details = { elapsed, evidence, paymentKey, isPaid: isPaid(row) };
-        return decide({ row, open, resolved, state, execution, briefing, details, now });
-      } catch (error) {
-        return refuseRun(row, asServiceError(error), now);
-      }
-    },
+  const { row, catalog, limits, models, clock } = step;
+  const { expected = null, ...asked } = requestOf(row);
+  const request = { ...asked, deploymentId: row.deployment_id, expected };
+  let confirmed: Confirmed | undefined;
+  const item = openItem<T | undefined>(step, monotonicOf(clock, endOf(row)), (open, state, now) => {
+    // Until its settlement is known a run is ended by that alone.
+    if (open.staged || row.state === 'awaiting_payment') return NOTHING;
+    try {
+      const resolved = resolveEvent(state, request, confirmed);
+      if (resolved === 'prepare') return { kind: 'prepare' };
+      const execution = executionOf(resolved, state, request, asked, limits, now);
+      const briefing = briefingOf(state, confirmed, models);
+      const evidence = entryEvidence(evidenceOfRun(row));
+      const elapsed = () => now - row.created_at.getTime();
+      const details = { elapsed, evidence, paymentKey: paymentOf(row)?.key, isPaid: isPaid(row) };
+      return decide({ row, open, resolved, state, execution, briefing, details, now });
+    } catch (error) {
+      return refuseRun(row, asServiceError(error), now);
+    }
+  });
+  const prepare = async (state: DeploymentState) => {
+    confirmed = await withTexts(catalog, state, await confirmVersion(catalog, state, request.event));
   };
+  return { ...item, prepare };
 }
-
-type PaidColumns = Extract<PaymentEffect, { kind: 'update' }>['columns'];
 
 /** Commits columns of the run's row; the run stays open. */
 export const updateRun = <T>(
@@ -144,6 +194,14 @@ export const updateRun = <T>(
   settlement: { reply },
 });
 
+type PaymentColumns = Omit<Extract<PaymentEffect, { kind: 'update' }>['columns'], 'updated_at'>;
+
+export const paymentUpdate = ({ key }: Payment, columns: PaymentColumns, now: number): PaymentEffect => ({
+  kind: 'update',
+  key,
+  columns: { ...columns, updated_at: new Date(now) },
+});
+
 /**
  * Ends the run together with the outcome: its entry and the end of its row are one commit. `evidence` is that of all its
  * decisions. `paid` are the columns of its payment: by default the run has failed, so that it is released, or, if it is
@@ -154,28 +212,23 @@ export function endRun<T>(
   outcome: ItemOutcome<T>,
   now: number,
   evidence = evidenceOfRun(row),
-  paid: PaidColumns = isPaid(row) ? refundDue(now) : { status: 'released', updated_at: new Date(now) },
+  paid: PaymentColumns = isPaid(row)
+    ? { status: 'refund_due', reason: 'execution_failed' }
+    : { status: 'released' },
 ): ItemOutcome<T> {
   if (outcome.kind === 'refuse') return refuseRun(row, outcome.error, now, evidence);
   if (outcome.kind !== 'commit') return outcome;
   const key = keyOf(row);
   const update = { ended_at: new Date(now), staged: null, ...evidenceColumn(evidence) };
-  const run: RunEffect = { id: row.id, open: null, write: { update } };
   const payment = paymentOf(row);
   const ended: Partial<Effects> = {
-    run,
+    run: { id: row.id, open: null, write: { update } },
     ...onceKeysOf(row, 'end', now),
     ...(key && { key }),
-    ...(payment && { payment: { kind: 'update', key: payment.key, columns: paid } }),
+    ...(payment && { payment: paymentUpdate(payment, paid, now) }),
   };
   return { ...outcome, effects: { ...outcome.effects, ...ended } };
 }
-
-const refundDue = (now: number): PaidColumns => ({
-  status: 'refund_due',
-  reason: 'execution_failed',
-  updated_at: new Date(now),
-});
 
 /**
  * Ends a run that has read nothing: only its row records the error, and its keys are free again. One whose payment is
@@ -189,6 +242,7 @@ export function refuseRun<T>(
 ): ItemOutcome<T> {
   if (isPaid(row))
     return endRun<never>(row, failedAfterStaging(row, withRefundDue(error), now), now, evidence);
+  const payment = paymentOf(row);
   const update = {
     ended_at: new Date(now),
     state: 'failed' as const,
@@ -199,7 +253,8 @@ export function refuseRun<T>(
     kind: 'record',
     run: { id: row.id, open: null, write: { update } },
     ...onceKeysOf(row, 'release', now),
-    ...released(paymentOf(row)),
+    // A payment whose run has read nothing may be used again.
+    ...(payment && { payment: { kind: 'release', key: payment.key } }),
     settlement: { error },
   };
 }
@@ -208,10 +263,6 @@ function onceKeysOf(row: RunRow, kind: 'end' | 'release', now: number): Pick<Eff
   const { onceKeys } = requestOf(row);
   return onceKeys === undefined ? {} : { onceKeys: endOfKeys(onceKeys, kind, now) };
 }
-
-/** A payment whose run has read nothing may be used again. */
-const released = (payment: Payment | undefined): { payment?: PaymentEffect } =>
-  payment === undefined ? {} : { payment: { kind: 'release', key: payment.key } };
 
 /** The column stays null while no decision has left anything. */
 export const evidenceColumn = (evidence: readonly Evidence[]): { evidence?: JsonValue } =>
@@ -224,36 +275,53 @@ function keyOf(row: RunRow): KeyedEffect | undefined {
   return requestOf(row).asynchronous ? { ...keyed, answer: { ...acceptedAnswer(row.id) } } : keyed;
 }
 
-export interface StepDependencies extends RunDependencies {
-  readonly outside: Pick<OutsideWork, 'during' | 'unlessMoving'>;
+/** What is committed, exactly so, once the payment is settled (the column `staged`). */
+export interface StagedOutcome extends Pick<Effects, 'durationMs' | 'pushes' | 'llm'> {
+  readonly entry: JournalEntryDraft;
 }
 
-/** What the process remembers while it drives a run from step to step. */
-export interface Drive {
-  /** Times that the current step has failed, not counting what may pass by itself. */
-  failures: number;
-  /** The decider's answer and its fingerprint. Until it is stored, the decider is not called again for that fingerprint. */
-  given?: { readonly fingerprint: ReadFingerprint; readonly answer: DeciderAnswer };
-  /** How the settlement of its payment ended, until that is stored. */
-  settlement?: Settlement | undefined;
-  /** Times that this process has asked for the outcome of its payment; undefined until it has settled or asked. */
-  looks?: number;
-  ending?: Ending;
+/** What `stageRun` stored. */
+export function stagedOutcomeOf({ staged }: Pick<RunRow, 'staged'>): StagedOutcome {
+  const { entry, ...rest } = staged as unknown as StagedOutcome;
+  return { ...rest, entry: { ...entry, changes: storedChanges(entry.changes) } };
 }
 
-/** Takes a run from the state in its row to the next one. Resolves once that is committed. */
-export type Step = (
-  dependencies: StepDependencies,
+/** The payment of a run that is paid for. */
+export function requiredPayment(row: RunRow): Payment {
+  const payment = paymentOf(row);
+  if (payment === undefined) throw new ServiceError('internal', 'A run without a payment was staged.');
+  return payment;
+}
+
+/**
+ * The failed entry of a run that was staged: nothing of what was staged is committed. It names the version that was
+ * decided, whatever is bound by now. `journalled` is what the entry holds of the error.
+ */
+export function failedAfterStaging(
   row: RunRow,
-  signal: AbortSignal,
-  drive: Drive,
-) => Promise<void>;
-
-/** Why a run ends without an outcome of its own. */
-export interface Ending {
-  readonly reason: ServiceError;
-  /** What the decision that failed has cost. */
-  readonly evidence?: Evidence;
-  /** The run has read, so it leaves a failed entry. A run that called its decider has always read. */
-  readonly hasRead?: boolean;
+  error: ServiceError,
+  now: number,
+  journalled = error,
+): Extract<ItemOutcome<never>, { kind: 'commit' }> {
+  const { entry: staged, llm = null } = stagedOutcomeOf(row);
+  const entry = {
+    ...staged,
+    id: uuidV7(now),
+    status: 'failed' as const,
+    changes: noChanges(),
+    result: null,
+    error: executionErrorOf(journalled),
+    executedAt: new Date(now).toISOString(),
+  };
+  return {
+    kind: 'commit',
+    effects: { entry, llm, durationMs: Math.max(0, now - row.created_at.getTime()) },
+    answer: (sealed) => ({ error: withEntry(error, sealed) }),
+  };
 }
+
+/** What must not change so that a decision on it stays fresh. */
+export const holdsOf = ({ reads, wholeSchemas }: Pick<Success, 'reads' | 'wholeSchemas'>): Holds => ({
+  instances: reads.filter(({ entitySchema }) => !wholeSchemas.includes(entitySchema)).map(changeKey),
+  schemas: [...wholeSchemas],
+});

@@ -1,20 +1,83 @@
 import { type ExecutionAnswer, type JsonObject, type JsonValue, ServiceError } from '@orrery/contracts';
-import { type Backoff, backoffDelay, type Clock } from '@orrery/service-kit';
-import { answerOf } from '../../core/entries/entry.js';
+import { type Backoff, backoffDelay } from '@orrery/service-kit';
+import type { Success } from '../../core/deciding/execution.js';
+import { answerOf, type CheckedChange, changeKey } from '../../core/entries/entry.js';
 import type { Evidence } from '../../core/models/model.js';
 import { NO_CALLS } from '../../core/payments/judge-settlement.js';
 import { sentenceOf } from '../../core/payments/payment-reasons.js';
-import type { ItemOutcome, WorkItem } from '../../lane/items/work-item.js';
-import type { PaymentEffect } from '../../store/commit/batch.js';
+import type { ItemOutcome } from '../../lane/items/work-item.js';
+import type { Effects } from '../../store/commit/batch.js';
+import { schemasCreatedBy } from '../../store/commit/stage-effects.js';
 import { paymentProgress } from '../../store/runs/payment-store.js';
 import type { RunRow } from '../../store/runs/run-store.js';
-import type { DeploymentState, OpenRun } from '../../store/state/deployment-state.js';
+import {
+  type DeploymentState,
+  type Holds,
+  inTheWayOf,
+  type OpenRun,
+} from '../../store/state/deployment-state.js';
 import type { Settlement } from '../payments/settle-payment.js';
 import { countPayment } from '../payments/signals.js';
 import { demanded } from '../requests/require-payment.js';
-import type { RunDependencies } from '../requests/resolve-event.js';
-import { endRun, evidenceOfRun, updateRun, withEvidence } from './run-item.js';
-import { failedAfterStaging, requiredPayment, stagedOutcomeOf } from './staged-outcome.js';
+import {
+  endRun,
+  evidenceColumn,
+  evidenceOfRun,
+  failedAfterStaging,
+  holdsOf,
+  openItem,
+  paymentUpdate,
+  requiredPayment,
+  type StagedOutcome,
+  type Step,
+  type StepContext,
+  stagedOutcomeOf,
+  updateRun,
+  withEvidence,
+} from './run-item.js';
+
+/**
+ * Stores what the run will commit, and holds at once what it has read and what it will change: from here on nothing can
+ * make it go stale, and two staged runs cannot wait for each other. Claims on schemas are committed and room for new
+ * instances is reserved, so nothing that could fail is left for after the settlement.
+ */
+export function stageRun(
+  { row, open, state, now }: StepContext,
+  { entry, durationMs, pushes, llm }: Effects,
+  read: Pick<Success, 'reads' | 'wholeSchemas'>,
+): ItemOutcome<undefined> {
+  const holds = holdsFor(entry.changes, read);
+  const inTheWay = inTheWayOf(holds, state.runs, row.id);
+  if (inTheWay !== undefined && open.holds !== null) {
+    // It waits without holding anything, and is decided again if what it read changes meanwhile.
+    return updateRun(row, { ...open, holds: null }, { holds: null }, undefined);
+  }
+  if (inTheWay !== undefined) return { kind: 'wait', for: inTheWay, toHold: true };
+  const staged: StagedOutcome = {
+    entry,
+    ...(durationMs !== undefined && { durationMs }),
+    pushes: pushes ?? null,
+    llm: llm ?? null,
+  };
+  const columns = {
+    state: 'staged' as const,
+    holds: { ...holds } as never,
+    staged: { ...staged } as unknown as JsonObject,
+    ...evidenceColumn(evidenceOfRun(row)),
+  };
+  return {
+    ...updateRun(row, { ...open, holds, staged: true }, columns, undefined),
+    payment: paymentUpdate(requiredPayment(row), { status: 'staged' }, now),
+    claims: schemasCreatedBy({ entry }),
+  };
+}
+
+function holdsFor(changes: readonly CheckedChange[], read: Pick<Success, 'reads' | 'wholeSchemas'>): Holds {
+  const { instances, schemas } = holdsOf(read);
+  const changed = changes.filter(({ entitySchema }) => !schemas.includes(entitySchema)).map(changeKey);
+  const added = changes.reduce((sum, { op }) => sum + (op === 'create' ? 1 : op === 'delete' ? -1 : 0), 0);
+  return { instances: [...new Set([...instances, ...changed])], schemas, room: Math.max(0, added) };
+}
 
 /** How long a step waits to be committed, in milliseconds; it is taken again until it is. */
 const COMMIT_MS = 10_000;
@@ -30,41 +93,31 @@ const WATCHED_MS = 90_000;
  *
  * @returns undefined when the run has ended meanwhile
  */
-export async function settleRun(
-  { db, lanes, payments, clock }: RunDependencies,
-  row: RunRow,
-  signal: AbortSignal,
-): Promise<Settlement | undefined> {
+export async function settleRun(step: Step): Promise<Settlement | undefined> {
+  const { row, signal, db, lanes, payments, clock } = step;
   const payment = requiredPayment(row);
   const { status, settlingAt, calls } = await paymentProgress(db, payment.key);
   // A later owner keeps the time at which the first one began: it may have been charged since then.
   const since = settlingAt?.getTime() ?? clock.now();
   const begins = await lanes.submit(
-    settlingItem<boolean>(row, clock, signal, false, (_state, open, now) => ({
+    openItem(step, clock.monotonic() + COMMIT_MS, (open, _state, now) => ({
       ...updateRun(row, open, {}, true),
-      payment: paymentUpdate(row, { status: 'settling', settling_at: new Date(since) }, now),
+      payment: paymentUpdate(payment, { status: 'settling', settling_at: new Date(since) }, now),
     })),
   );
-  if (!begins) return undefined;
+  if (begins === undefined) return undefined;
   const before = status === 'staged' ? NO_CALLS : { ...calls, unaccounted: true };
   return payments.settle(payment, { since, calls: before, signal });
 }
 
-/**
- * Asks for the outcome of an unclear payment.
- * @param looks how often this process has asked before; undefined where another one began the wait: a call of that one may
- * be unaccounted for
- */
-export async function resolveRun(
-  { db, payments, clock }: RunDependencies,
-  row: RunRow,
-  signal: AbortSignal,
-  looks: number | undefined,
-): Promise<Settlement> {
+/** Asks for the outcome of an unclear payment. */
+export async function resolveRun({ row, signal, drive, db, payments, clock }: Step): Promise<Settlement> {
+  const { looks } = drive;
   // Who began the wait has asked just now, and its caller is to hear first that the payment is unclear.
   if (looks !== undefined) await clock.sleep(backoffDelay(looks + 1, PAUSE), signal);
   const payment = requiredPayment(row);
   const { settlingAt, calls: stored } = await paymentProgress(db, payment.key);
+  // Where another process began the wait, a call of that one may be unaccounted for.
   const calls = looks === undefined ? { ...stored, unaccounted: true } : stored;
   return payments.resolve(payment, { since: (settlingAt ?? row.created_at).getTime(), calls, signal });
 }
@@ -73,19 +126,13 @@ export async function resolveRun(
  * Commits the outcome of a settlement. What was staged is committed exactly so; after a wait, its execution is decided on
  * the state as it is then. Where nobody can tell, the run waits.
  */
-export async function endSettlement(
-  { lanes, clock, aiDeadlineMs }: RunDependencies,
-  row: RunRow,
-  settlement: Settlement,
-  signal: AbortSignal,
-): Promise<void> {
+export async function endSettlement(step: Step, settlement: Settlement): Promise<void> {
+  const { row, lanes, clock, aiDeadlineMs } = step;
   const isStaged = row.state === 'staged';
-  const item = settlingItem<ExecutionAnswer | undefined>(
-    row,
-    clock,
-    signal,
-    undefined,
-    (state, open, now) => {
+  const item = openItem<ExecutionAnswer | undefined>(
+    step,
+    clock.monotonic() + COMMIT_MS,
+    (open, state, now) => {
       switch (settlement.kind) {
         case 'unclear':
           return awaits(row, open, settlement, now);
@@ -112,32 +159,6 @@ export async function endSettlement(
   else if (kind === 'refused') countPayment('refused');
 }
 
-/** `ended` answers for a run that has ended meanwhile. */
-const settlingItem = <T>(
-  { id, deployment_id }: RunRow,
-  clock: Clock,
-  signal: AbortSignal,
-  ended: T,
-  decide: (state: DeploymentState, open: OpenRun, now: number) => ItemOutcome<T>,
-): WorkItem<T> => ({
-  deploymentId: deployment_id,
-  deadline: clock.monotonic() + COMMIT_MS,
-  signal,
-  prepare: () => undefined,
-  decide: (state, _ids, now) => {
-    const open = state.runs.get(id);
-    return open === undefined ? { kind: 'answer', answer: ended } : decide(state, open, now);
-  },
-});
-
-type PaymentColumns = Omit<Extract<PaymentEffect, { kind: 'update' }>['columns'], 'updated_at'>;
-
-const paymentUpdate = (row: RunRow, columns: PaymentColumns, now: number): PaymentEffect => ({
-  kind: 'update',
-  key: requiredPayment(row).key,
-  columns: { ...columns, updated_at: new Date(now) },
-});
-
 /** Nothing is checked again: pauses, bindings, limits and deadlines have no say once the payment is charged. */
 function commitStaged(
   row: RunRow,
@@ -156,7 +177,7 @@ function commitStaged(
     effects: { entry, ...rest },
     answer: (sealed) => ({ reply: answerOf(sealed, rest.pushes?.targetChains ?? []) }),
   };
-  return endRun(row, outcome, now, undefined, { status: 'settled', transaction, updated_at: new Date(now) });
+  return endRun(row, outcome, now, undefined, { status: 'settled', transaction });
 }
 
 /** Nothing is held while nobody can tell, however long that takes: one payer would keep what it held from all others. */
@@ -168,7 +189,11 @@ function awaits(
 ): ItemOutcome<undefined> {
   const released = { ...open, holds: null, staged: false, awaitsPayment: true };
   // A later owner has to know the transactions that were named meanwhile.
-  const payment = paymentUpdate(row, { calls: { ...calls } as unknown as JsonObject, reason }, now);
+  const payment = paymentUpdate(
+    requiredPayment(row),
+    { calls: { ...calls } as unknown as JsonObject, reason },
+    now,
+  );
   return { ...updateRun(row, released, { state: 'awaiting_payment', holds: null }, undefined), payment };
 }
 
@@ -193,7 +218,7 @@ function decideAnew(
     holding: false,
     deadline: new Date(now + aiDeadlineMs),
   };
-  const payment = paymentUpdate(row, { transaction, reason: null }, now);
+  const payment = paymentUpdate(requiredPayment(row), { transaction, reason: null }, now);
   return { ...updateRun(row, open, columns, undefined), payment };
 }
 
@@ -208,14 +233,13 @@ function refused(
   const journalled = new ServiceError('payment_refused', detail, { facts: { reason } });
   const outcome = failedAfterStaging(row, error, now, journalled);
   const check_at = isFinal ? null : new Date(validUntil + WATCHED_MS);
-  const columns = { status: 'refused' as const, reason, check_at, updated_at: new Date(now) };
-  return endRun(row, outcome, now, undefined, columns);
+  return endRun(row, outcome, now, undefined, { status: 'refused', reason, check_at });
 }
 
 function chargedElsewhere(row: RunRow, transaction: string, now: number): ItemOutcome<ExecutionAnswer> {
   const reason = 'settled_elsewhere';
   const detail = `${sentenceOf(reason)} The owner of the deployment has to return it.`;
   const error = new ServiceError('payment_already_used', detail, { facts: { reason, refundDue: true } });
-  const columns = { status: 'refund_due' as const, transaction, reason, updated_at: new Date(now) };
-  return endRun(row, failedAfterStaging(row, error, now), now, undefined, columns);
+  const paid = { status: 'refund_due', transaction, reason } as const;
+  return endRun(row, failedAfterStaging(row, error, now), now, undefined, paid);
 }

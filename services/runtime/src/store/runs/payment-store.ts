@@ -72,7 +72,7 @@ export async function settlementOf(
     .where('payments.status', '=', 'settled')
     .executeTakeFirst();
   if (row === undefined) return undefined;
-  // Written by `accept-run.ts`.
+  // Written by `execute.ts`.
   const { x402Version: version, requirement } = row.offered as unknown as Payment;
   const network = version === 1 ? row.network : requirement.caip2;
   const { transaction, payer } = row;

@@ -8,15 +8,20 @@ import {
   type ExpectedBinding,
   fromErrorReply,
   type JsonObject,
+  type JsonValue,
   type OnceKey,
 } from '@orrery/contracts';
+import { jsonb } from '@orrery/database';
 import { type Clock, type Logger, type PollLoop, startPollLoop } from '@orrery/service-kit';
 import { type Selectable, sql } from 'kysely';
 import { executionErrorOf } from '../../core/entries/entry.js';
+import type { Evidence } from '../../core/models/model.js';
 import type { Payment } from '../../core/payments/payment.js';
 import { PARTITIONS } from '../leases/partitions.js';
 import { awaitsPayment, type Holds } from '../state/deployment-state.js';
 import type { Db, RuntimeTables } from '../tables/schema.js';
+import { releaseKeysOf } from './once-store.js';
+import { releaseReservation } from './payment-store.js';
 
 /**
  * A run: a stored execution that waits for a decider, or that its caller does not wait for. Its row is committed before
@@ -42,7 +47,7 @@ export interface RunRequest {
   readonly payment?: Payment;
 }
 
-/** Written by `accept-run.ts`. */
+/** Written by `execute.ts`. */
 export const requestOf = ({ request }: Pick<RunRow, 'request'>): RunRequest =>
   request as unknown as RunRequest;
 
@@ -138,3 +143,31 @@ export const undriven = (db: Db, partitions: readonly number[], driven: readonly
     .orderBy('deadline')
     .limit(RUNS_AT_ONCE)
     .execute();
+
+/** Ends a run whose deployment was deleted, so that no lane can end it. */
+export async function failOrphan(
+  db: Db,
+  id: string,
+  evidence: readonly Evidence[],
+  now: Date,
+): Promise<void> {
+  const error = {
+    code: 'deployment_not_found',
+    detail: 'The deployment was deleted.',
+    errors: [],
+    facts: {},
+  };
+  await releaseKeysOf(db, id);
+  await releaseReservation(db, id);
+  await db
+    .updateTable('runs')
+    .set({
+      state: 'failed',
+      ended_at: now,
+      error: jsonb(error),
+      evidence: jsonb(evidence as unknown as JsonValue),
+    })
+    .where('id', '=', id)
+    .where('ended_at', 'is', null)
+    .execute();
+}

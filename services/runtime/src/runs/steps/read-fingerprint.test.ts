@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { CompiledDefinition } from '../../core/deciding/execution.js';
-import { fingerprintOf, holdsOf, stillFits } from './decider-request.js';
+import { fingerprintOf, stillFits } from './decide-run.js';
+import { holdsOf } from './run-item.js';
 
 const at = (time: number) => new Date(Date.UTC(2026, 10, 22) + time);
 const BASE = {

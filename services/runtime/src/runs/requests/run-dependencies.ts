@@ -1,0 +1,28 @@
+import type { Clock, Logger } from '@orrery/service-kit';
+import type { ExecutionLimits } from '../../core/deciding/execution.js';
+import type { Decider, ModelList } from '../../core/models/model.js';
+import type { CatalogClient } from '../../lane/catalog/catalog-client.js';
+import type { OutsideWork } from '../../lane/ownership/outside-work.js';
+import type { Lanes } from '../../lane/queue/lanes.js';
+import type { HeldPartitions } from '../../store/leases/partitions.js';
+import type { Db } from '../../store/tables/schema.js';
+import type { Budgets } from '../models/budgets.js';
+import type { Payments } from '../payments/payments.js';
+
+/** What executions are decided, run and paid for with. */
+export interface RunDependencies {
+  readonly db: Db;
+  readonly lanes: Lanes;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly catalog: CatalogClient;
+  readonly models: ModelList;
+  readonly budgets: Budgets;
+  readonly payments: Payments;
+  readonly decider: Decider;
+  readonly outside: OutsideWork;
+  readonly held: HeldPartitions;
+  readonly limits: ExecutionLimits & { readonly instancesPerDeployment: number };
+  /** Time limit of a run whose caller waits, in milliseconds; it may be longer than the call's. */
+  readonly aiDeadlineMs: number;
+}
