@@ -1,34 +1,42 @@
-export { checkAttributeDefinition } from './attributes/check-attribute.js';
-export { applyDefaults, checkState, compileEntitySchema } from './attributes/entity-schema.js';
+export {
+  applyDefaults,
+  checkAttributeDefinition,
+  checkState,
+  compileEntitySchema,
+} from './attributes/attribute.js';
 export { countDue, latestDue, nextDue } from './cron/due-times.js';
 export { type CronSchedule, checkCronSchedule, describeSchedule } from './cron/schedule.js';
 export {
   type AttributeNames,
-  findMisspeltAttributes,
-  findUnfitLiterals,
-  findWrongOperands,
-} from './mistakes/find-attribute-mistakes.js';
-export { findCertainRefusals } from './mistakes/find-certain-refusals.js';
-export { findContractMistakes, findNestedTypes } from './mistakes/find-contract-mistakes.js';
-export {
   findBracesInKeys,
   findDottedNames,
   findKeysWithoutSchema,
   findLiteralReferences,
   findLiteralValues,
-} from './mistakes/find-literal-placeholders.js';
-export { findUndeclaredInputs, findUnreadEntities } from './mistakes/find-unreadable.js';
-export { templateReferences } from './mistakes/template-references.js';
+  findMisspeltAttributes,
+  findUnfitLiterals,
+  findWrongOperands,
+} from './mistakes/find-change-mistakes.js';
+export {
+  findCertainRefusals,
+  findContractMistakes,
+  findNestedTypes,
+} from './mistakes/find-contract-mistakes.js';
+export {
+  findUndeclaredInputs,
+  findUnreadEntities,
+  templateReferences,
+} from './mistakes/template-references.js';
 export { changedSchemas, changesIn, findBrokenChanges } from './mutations/changes-in-template.js';
 export {
   type ChangeKey,
   isDeletion,
   parseMutation,
   readOperator,
+  resolveOperator,
   resultOf,
   splitChangeKey,
 } from './mutations/mutation.js';
-export { resolveOperator } from './mutations/resolve-operator.js';
 export type { Pattern, PatternWork } from './patterns/pattern.js';
 export { type PathWork, pathWork, readPath } from './read-paths/read-path.js';
 export { type CompiledContract, compileContract, toJsonSchema } from './schemas/compile-contract.js';

@@ -1,5 +1,16 @@
-import type { AttributeConstraints, CreateAttributeBody, JsonValue } from '@orrery/contracts';
-import { compilePattern, type PatternWork, testWithin } from '../patterns/pattern.js';
+import {
+  type AttributeConstraints,
+  type AttributeType,
+  type CreateAttributeBody,
+  childPointer,
+  type FieldProblem,
+  fieldProblem,
+  type JsonObject,
+  type JsonValue,
+  MAX_PROBLEMS,
+} from '@orrery/contracts';
+import { compilePattern, PATTERN_WORK, type PatternWork, testWithin } from '../patterns/pattern.js';
+import { foundText } from '../schemas/keywords/validation.js';
 
 /** An attribute's definition, whatever record carries it. Null and absent mean the same. */
 export type AttributeShape = CreateAttributeBody;
@@ -14,7 +25,7 @@ interface Misfit {
 type Check = (value: JsonValue, work: PatternWork) => Misfit | undefined;
 
 /** An attribute ready to check values that are not null. */
-export interface CompiledAttribute {
+interface CompiledAttribute {
   readonly name: string;
   readonly required: boolean;
   /** Null: there is none. */
@@ -89,3 +100,126 @@ function matcher(source: string): (text: string, work: PatternWork) => boolean |
 
 const listed = (allowed: readonly string[]): string =>
   allowed.slice(0, 10).join(', ') + (allowed.length > 10 ? ', …' : '');
+
+/** An entity schema's attributes, ready to check states; kept by its hash. */
+interface CompiledEntitySchema {
+  readonly attributes: readonly CompiledAttribute[];
+  readonly withDefault: readonly CompiledAttribute[];
+}
+
+export function compileEntitySchema(attributes: readonly AttributeShape[]): CompiledEntitySchema {
+  const compiled = attributes.map(compileAttribute);
+  return { attributes: compiled, withDefault: compiled.filter(({ defaultValue }) => defaultValue !== null) };
+}
+
+/**
+ * Fills in the defaults of absent attributes (null is present). Returns the state itself when nothing is missing, else a
+ * copy; it never changes what it is given. Defaults are frozen and shared by all states that have them.
+ */
+export function applyDefaults({ withDefault }: CompiledEntitySchema, state: JsonObject): JsonObject {
+  const missing = withDefault.filter(({ name }) => !Object.hasOwn(state, name));
+  if (missing.length === 0) return state;
+  const complete = { ...state };
+  for (const { name, defaultValue } of missing) complete[name] = defaultValue;
+  return complete;
+}
+
+/**
+ * What a state breaks, after defaults: pointers are into the state. Null is allowed for any attribute that is not
+ * required, whatever its type; attributes that the schema does not name may hold anything. Patterns are charged to `work`,
+ * which the checks of several states may share. Without `showsValues` messages do not repeat what was found.
+ */
+export function checkState(
+  { attributes }: CompiledEntitySchema,
+  state: JsonObject,
+  work: PatternWork = { left: PATTERN_WORK },
+  { showsValues = true } = {},
+): FieldProblem[] {
+  const problems: FieldProblem[] = [];
+  for (const attribute of attributes) {
+    const problem = checkAttribute(attribute, state, work, showsValues);
+    if (problem !== undefined) problems.push(problem);
+    if (problems.length >= MAX_PROBLEMS) break;
+  }
+  return problems;
+}
+
+function checkAttribute(
+  { name, required, check }: CompiledAttribute,
+  state: JsonObject,
+  work: PatternWork,
+  showsValues: boolean,
+): FieldProblem | undefined {
+  const value = Object.hasOwn(state, name) ? state[name] : undefined;
+  if (value === undefined || value === null)
+    return required
+      ? fieldProblem(childPointer('', name), 'required', `The attribute "${name}" is required.`)
+      : undefined;
+  const misfit = check(value, work);
+  if (misfit === undefined) return undefined;
+  const message = `The attribute "${name}" ${misfit.message}${foundText(value, showsValues)}`;
+  return fieldProblem(childPointer('', name), misfit.code, message);
+}
+
+/** The constraints that fit some types only, and the types that they fit. */
+const SPECIAL = ['min', 'max', 'enum', 'pattern'] as const;
+const FITTING: Readonly<Record<AttributeType, readonly (typeof SPECIAL)[number][]>> = {
+  integer: ['min', 'max'],
+  float: ['min', 'max'],
+  string: ['enum', 'pattern'],
+  boolean: [],
+  json: [],
+};
+
+/**
+ * What contradicts itself in an attribute (docs/schemas.md): a constraint on a type that it does not fit, bounds that leave
+ * no value, a pattern that cannot be read, a default that breaks the constraints. Pointers are into the attribute.
+ */
+export function checkAttributeDefinition(attribute: AttributeShape): FieldProblem[] {
+  const constraints = attribute.constraints ?? {};
+  const problems = [
+    ...misplacedConstraints(attribute.type, constraints),
+    ...boundsProblems(attribute.type, constraints),
+    ...textProblems(constraints),
+  ];
+  return problems.length > 0 ? problems : defaultProblems(attribute);
+}
+
+function misplacedConstraints(
+  type: AttributeShape['type'],
+  constraints: AttributeConstraints,
+): FieldProblem[] {
+  return SPECIAL.filter((name) => constraints[name] !== undefined && !FITTING[type].includes(name)).map(
+    (name) =>
+      contradiction(`/constraints/${name}`, `The constraint "${name}" does not fit the type ${type}.`),
+  );
+}
+
+function boundsProblems(type: AttributeShape['type'], { min, max }: AttributeConstraints): FieldProblem[] {
+  if (min === undefined || max === undefined) return [];
+  if (min > max) return [contradiction('/constraints/min', 'The constraint "min" is greater than "max".')];
+  const isEmpty = type === 'integer' && Math.ceil(min) > Math.floor(max);
+  return isEmpty ? [contradiction('/constraints/min', 'No whole number lies between "min" and "max".')] : [];
+}
+
+function textProblems({ enum: allowed, pattern }: AttributeConstraints): FieldProblem[] {
+  if (allowed?.length === 0)
+    return [contradiction('/constraints/enum', 'The enum must have at least one value.')];
+  if (pattern === undefined) return [];
+  const compiled = compilePattern(pattern);
+  if (!compiled.ok) return [fieldProblem('/constraints/pattern', 'invalid_pattern', compiled.reason)];
+  if (allowed === undefined || allowed.some((text) => compiled.pattern.test(text))) return [];
+  return [contradiction('/constraints/pattern', 'No value of the enum matches the pattern.')];
+}
+
+function defaultProblems(attribute: AttributeShape): FieldProblem[] {
+  const value = attribute.defaultValue ?? null;
+  const problem =
+    value === null ? undefined : compileAttribute(attribute).check(value, { left: PATTERN_WORK });
+  return problem === undefined
+    ? []
+    : [contradiction('/defaultValue', `The default ${problem.message}${foundText(value, true)}`)];
+}
+
+const contradiction = (pointer: string, message: string): FieldProblem =>
+  fieldProblem(pointer, 'contradictory_attribute', message);

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import type { AttributeShape } from './attribute.js';
-import { checkAttributeDefinition } from './check-attribute.js';
+import { type AttributeShape, checkAttributeDefinition } from './attribute.js';
 
 const attribute = (shape: Partial<AttributeShape>): AttributeShape => ({
   name: 'a',

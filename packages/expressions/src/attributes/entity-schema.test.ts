@@ -1,8 +1,7 @@
 import type { JsonObject, JsonValue } from '@orrery/contracts';
 import { describe, expect, it } from 'vitest';
 import { cpuMs } from '../cpu-time.test-support.js';
-import type { AttributeShape } from './attribute.js';
-import { applyDefaults, checkState, compileEntitySchema } from './entity-schema.js';
+import { type AttributeShape, applyDefaults, checkState, compileEntitySchema } from './attribute.js';
 
 const horse = compileEntitySchema([
   { name: 'name', type: 'string', constraints: { required: true, pattern: '^[A-Z]' } },

@@ -1,8 +1,7 @@
 import { type ASTNode, Environment, ParseError } from '@marcbachmann/cel-js';
 import { asSentence } from '../messages/error-text.js';
-import { endOf, syntaxMessage } from './hints/syntax-message.js';
+import { endOf, syntaxMessage } from './hints/other-languages.js';
 import { compileCall, compileMethod } from './nodes/calls.js';
-import { compileList, compileMap } from './nodes/collections.js';
 import {
   type CompileContext,
   EXPRESSION_LIMITS,
@@ -11,9 +10,21 @@ import {
   fault,
   type NodeOf,
 } from './nodes/compile-context.js';
-import { compileChoice, compileLogic, compileNot } from './nodes/logic.js';
-import { compileBinary, compileNegation } from './nodes/operators.js';
-import { compileIndex, compileMember, compileName, compileValue } from './nodes/reading.js';
+import {
+  compileBinary,
+  compileChoice,
+  compileLogic,
+  compileNegation,
+  compileNot,
+} from './nodes/operators.js';
+import {
+  compileIndex,
+  compileList,
+  compileMap,
+  compileMember,
+  compileName,
+  compileValue,
+} from './nodes/reading.js';
 
 export type ExpressionParser = Pick<Environment, 'parse'>;
 

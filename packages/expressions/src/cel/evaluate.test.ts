@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { toJson } from '../templates/evaluate-template.js';
+import { TemplateRun } from '../templates/evaluate-template.js';
 import { compileExpression, expressionCompiler } from './compile-expression.js';
 import { ExpressionFault } from './nodes/compile-context.js';
-import { EvaluationFailure } from './values/evaluation.js';
+import { EvaluationFailure } from './values/cel-value.js';
 
 const NAMES = ['input', 'entities', 'timestamp', 'unix'];
 
@@ -10,8 +10,8 @@ function evaluate(source: string, scope: Record<string, unknown> = {}): unknown 
   const compiled = compileExpression(source, expressionCompiler(NAMES, 1_000));
   if (compiled instanceof ExpressionFault) return { fault: compiled.code };
   try {
-    const value = compiled({ scope, locals: [], work: 10_000 });
-    return toJson(value, { values: 1_000, characters: 10_000, maxDepth: 32 }, 0);
+    const run = new TemplateRun(scope);
+    return run.toJson(compiled({ ...run.frame, work: 10_000 }), 0);
   } catch (error) {
     if (error instanceof EvaluationFailure) return { failed: error.reason };
     throw error;

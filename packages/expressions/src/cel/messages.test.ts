@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { compileExpression, expressionCompiler } from './compile-expression.js';
 import { ExpressionFault } from './nodes/compile-context.js';
-import { EvaluationFailure } from './values/evaluation.js';
+import { EvaluationFailure } from './values/cel-value.js';
 
 /** As JavaScript writes values into texts. */
 const DOLLAR = '$';

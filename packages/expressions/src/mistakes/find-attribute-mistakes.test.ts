@@ -1,7 +1,7 @@
 import type { JsonValue } from '@orrery/contracts';
 import { expect, it } from 'vitest';
 import type { AttributeShape } from '../attributes/attribute.js';
-import { findUnfitLiterals } from './find-attribute-mistakes.js';
+import { findUnfitLiterals } from './find-change-mistakes.js';
 
 const attributes: AttributeShape[] = [
   { name: 'coins', type: 'integer', constraints: { min: 0, max: 100, required: true } },

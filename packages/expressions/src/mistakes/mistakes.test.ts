@@ -4,17 +4,16 @@ import { cpuMs } from '../cpu-time.test-support.js';
 import { compileContract } from '../schemas/compile-contract.js';
 import { compileTemplate } from '../templates/compile-template.js';
 import { CRON_NAME_KINDS, DIRECT_NAME_KINDS } from '../templates/template-names.js';
-import { findMisspeltAttributes, findWrongOperands } from './find-attribute-mistakes.js';
-import { findCertainRefusals } from './find-certain-refusals.js';
-import { findContractMistakes, findNestedTypes } from './find-contract-mistakes.js';
 import {
   findBracesInKeys,
   findKeysWithoutSchema,
   findLiteralReferences,
   findLiteralValues,
-} from './find-literal-placeholders.js';
-import { findUndeclaredInputs, findUnreadEntities } from './find-unreadable.js';
-import { templateReferences } from './template-references.js';
+  findMisspeltAttributes,
+  findWrongOperands,
+} from './find-change-mistakes.js';
+import { findCertainRefusals, findContractMistakes, findNestedTypes } from './find-contract-mistakes.js';
+import { findUndeclaredInputs, findUnreadEntities, templateReferences } from './template-references.js';
 
 /** As other languages write placeholders. */
 const DOLLAR = '$';

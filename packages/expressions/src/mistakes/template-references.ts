@@ -1,13 +1,25 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
-import { childPointer, isJsonObject, type JsonValue } from '@orrery/contracts';
+import {
+  childPointer,
+  didYouMean,
+  type FieldProblem,
+  fieldProblem,
+  isJsonObject,
+  type JsonValue,
+  toNfc,
+} from '@orrery/contracts';
 import { type ExpressionParser, expressionParser } from '../cel/compile-expression.js';
-import { loopNamed } from '../cel/nodes/loops.js';
+import { sizeHint } from '../cel/hints/other-languages.js';
+import { loopNamed } from '../cel/nodes/calls.js';
 import { writtenKey } from '../cel/nodes/reading.js';
-import { positionIn } from '../templates/compile-text.js';
+import { quoted } from '../messages/error-text.js';
+import type { CompiledContract } from '../schemas/compile-contract.js';
+import { firstMissingStep, type MissingStep } from '../schemas/covers-path.js';
+import { positionIn } from '../templates/compile-template.js';
 import { findPlaceholders } from '../templates/find-placeholders.js';
 
 /** What an expression reads of the data: `input.car.speed`, `entities.horse[input.id].wins`. */
-export interface Reference {
+interface Reference {
   readonly root: string;
   /** The keys below the root; undefined where a key is computed. */
   readonly steps: readonly (string | undefined)[];
@@ -30,7 +42,7 @@ export function templateReferences(template: JsonValue): TemplateReference[] {
     const found = text.includes('{{') ? findPlaceholders(text) : undefined;
     const segments = found?.ok ? found.segments : [];
     return segments.flatMap((segment) => {
-      if (segment.kind === 'literal') return [];
+      if (typeof segment === 'string') return [];
       return referencesOf(segment.source, parser).map((reference) => ({
         ...reference,
         pointer,
@@ -117,3 +129,53 @@ function partsOf(args: unknown): ASTNode[] {
 
 const isNode = (value: unknown): value is ASTNode =>
   typeof value === 'object' && value !== null && 'op' in value && 'args' in value;
+
+/** Reads of the input, `{{ input.x }}`, that no input which fits the contract can hold. */
+export const findUndeclaredInputs = (
+  references: readonly TemplateReference[],
+  contract: CompiledContract,
+): FieldProblem[] =>
+  references
+    .filter(({ root }) => root === 'input')
+    .flatMap((reference) => {
+      const steps = writtenSteps(reference);
+      const missing = firstMissingStep(contract, steps);
+      // A key that is not there as written is looked up in NFC.
+      if (missing === undefined || firstMissingStep(contract, steps.map(toNfc)) === undefined) return [];
+      return [problemAt(reference, 'path_not_in_input', undeclared(steps, missing))];
+    });
+
+/** The keys up to the first computed one. */
+function writtenSteps({ steps }: TemplateReference): string[] {
+  const computed = steps.indexOf(undefined);
+  return steps.slice(0, computed < 0 ? steps.length : computed).filter((step) => step !== undefined);
+}
+
+function undeclared(steps: readonly string[], { index, declared }: MissingStep): string {
+  const [key = ''] = steps.slice(index);
+  const path = steps.slice(0, index + 1).join('.');
+  const isPart = index > 0 && declared.length === 0;
+  const size = isPart ? sizeHint(key, ['input', ...steps.slice(0, index)].join('.')) : '';
+  return `The inputSchema has no "${quoted(path)}".${didYouMean(key, declared)}${size}`;
+}
+
+/** Reads of `entities.<schema>` where `readEntities` does not read the schema, so that it is not there. */
+export const findUnreadEntities = (
+  references: readonly TemplateReference[],
+  read: readonly string[],
+): FieldProblem[] =>
+  references.flatMap((reference) => {
+    const [schema] = reference.steps;
+    if (reference.root !== 'entities' || schema === undefined || read.includes(toNfc(schema))) return [];
+    return [problemAt(reference, 'entities_not_read', unread(schema, read))];
+  });
+
+function unread(schema: string, read: readonly string[]): string {
+  const name = quoted(schema);
+  const meant = didYouMean(schema, read);
+  const advice = meant === '' ? ` Add { "schema": "${name}" } to readEntities.` : meant;
+  return `Nothing is read of "${name}": readEntities does not name it.${advice}`;
+}
+
+const problemAt = ({ pointer, position }: TemplateReference, code: string, message: string): FieldProblem =>
+  fieldProblem(pointer, code, `${position}: ${message}`);

@@ -8,10 +8,17 @@ import {
   MAX_PROBLEMS,
   toNfc,
 } from '@orrery/contracts';
-import { isMutationForm, keyComplaint } from './mutation.js';
+import {
+  DELETE_OPERATOR,
+  isMutationForm,
+  isOperatorName,
+  keyComplaint,
+  OPERATOR_NAMES,
+  type Position,
+} from './mutation.js';
 
 /** One change that a mutation's template makes. */
-export interface TemplateChange {
+interface TemplateChange {
   /** As it is written, with its placeholders. */
   readonly key: string;
   /** Into the template. */
@@ -93,3 +100,35 @@ function brokenIn({ key, change, pointer }: TemplateChange): FieldProblem[] {
 }
 
 const isOpen = (value: JsonValue): boolean => typeof value === 'string' && value.includes('{{');
+
+const LESS = ' Write { "$increment": -1 }: a negative number takes away.';
+const MEANT: ReadonlyMap<string, string> = new Map([
+  ['$inc', ' Write "$increment".'],
+  ['$add', ' Write "$increment".'],
+  ['$decrement', LESS],
+  ['$dec', LESS],
+  ['$subtract', LESS],
+  ['$push', ' Write "$append".'],
+]);
+
+/**
+ * What is wrong with a `$…` key of a direct mutation's template: an unknown one, an operator beside other keys, or one
+ * where none can stand (inside an attribute's value; `$set` alone takes any JSON).
+ */
+export function operatorComplaint(key: string, object: JsonObject, position: Position): string | undefined {
+  if (position === 'free' || !key.startsWith('$')) return undefined;
+  if (position === 'change') return complainOfChange(key, object);
+  if (position !== 'attribute')
+    return `The operator "${key}" is not allowed here. Operators stand in the place of an attribute.`;
+  if (!isOperatorName(key))
+    return `The operator "${key}" is not known.${MEANT.get(key) ?? ''} Operators are ${OPERATOR_NAMES.join(', ')}.`;
+  if (Object.keys(object).length > 1) return `The operator "${key}" must be the only key of its object.`;
+  return key === '$unset' && object[key] !== true ? 'Write the operator as { "$unset": true }.' : undefined;
+}
+
+function complainOfChange(key: string, change: JsonObject): string | undefined {
+  if (key !== DELETE_OPERATOR)
+    return `The operator "${key}" is not allowed in the place of a change. Only ${DELETE_OPERATOR} is.`;
+  const isWhole = Object.keys(change).length === 1 && change[key] === true;
+  return isWhole ? undefined : `Write a deletion as { "${DELETE_OPERATOR}": true }.`;
+}

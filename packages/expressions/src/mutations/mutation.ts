@@ -7,6 +7,7 @@ import {
   type JsonObject,
   type JsonValue,
   MAX_PROBLEMS,
+  shownValue,
   toNfc,
   withNfcKeys,
 } from '@orrery/contracts';
@@ -19,9 +20,10 @@ import {
  *   change    { attribute: value, … } or { "$delete": true }
  *   attribute the attribute's new value, or an operator object
  *   nested    inside an attribute's value
+ *   listed    in a list inside a mutation, whose elements bring no operators
  *   free      anywhere else (the result, templates that make no mutation)
  */
-export type Position = 'form' | 'changes' | 'change' | 'attribute' | 'nested' | 'free';
+export type Position = 'form' | 'changes' | 'change' | 'attribute' | 'nested' | 'listed' | 'free';
 
 const FORM_KEYS: ReadonlySet<string> = new Set(['stateChanges', 'result']);
 
@@ -45,13 +47,16 @@ export function childPosition(position: Position, key: string): Position {
   return position;
 }
 
+/** Position of the elements of a list at `position`. */
+export const elementPosition = (position: Position): Position => (position === 'free' ? 'free' : 'listed');
+
 /** What an execution proposes: changes by `schema:instanceId`, and its public result. */
-export interface Mutation {
+interface Mutation {
   stateChanges: Record<string, JsonObject>;
   result: JsonObject | null;
 }
 
-export type MutationResult = { ok: true; mutation: Mutation } | { ok: false; problems: FieldProblem[] };
+type MutationResult = { ok: true; mutation: Mutation } | { ok: false; problems: FieldProblem[] };
 
 /**
  * Reads `{ stateChanges, result }` (either may be absent or null) or the bare map of changes (docs/templates.md).
@@ -125,7 +130,7 @@ export function splitChangeKey(key: string): ChangeKey | undefined {
 
 /** Operators on one attribute of a change in a direct template (docs/templates.md). */
 export const OPERATOR_NAMES = ['$set', '$merge', '$increment', '$append', '$unset'] as const;
-export type OperatorName = (typeof OPERATOR_NAMES)[number];
+type OperatorName = (typeof OPERATOR_NAMES)[number];
 
 /** `{ "$delete": true }` instead of a change removes the instance. */
 export const DELETE_OPERATOR = '$delete';
@@ -134,7 +139,7 @@ export const isOperatorName = (key: string): key is OperatorName =>
   (OPERATOR_NAMES as readonly string[]).includes(key);
 
 /** An operator in a change: `{ "$increment": 1 }`. */
-export interface Operator {
+interface Operator {
   name: OperatorName;
   operand: JsonValue;
 }
@@ -154,3 +159,66 @@ export function readOperator(value: JsonValue): Operator | undefined {
 /** Whether the change is `{ "$delete": true }`, which removes its instance. */
 export const isDeletion = (change: JsonObject): boolean =>
   change[DELETE_OPERATOR] === true && Object.keys(change).length === 1;
+
+/** Outcome for the attribute: a new value, or its removal. */
+type OperatorOutcome =
+  | { ok: true; kind: 'set'; value: JsonValue }
+  | { ok: true; kind: 'unset' }
+  | { ok: false; code: 'operator_type_mismatch'; message: string };
+
+/**
+ * Applies an operator to an attribute's current value; absent and null count alike, as 0, `[]` or `{}`. The current
+ * value is not changed.
+ */
+export function resolveOperator(
+  current: JsonValue | undefined,
+  { name, operand }: Operator,
+): OperatorOutcome {
+  return resolvers[name](current ?? undefined, operand);
+}
+
+type Resolver = (current: JsonValue | undefined, operand: JsonValue) => OperatorOutcome;
+
+const set = (value: JsonValue): OperatorOutcome => ({ ok: true, kind: 'set', value });
+const mismatch = (message: string): OperatorOutcome => ({
+  ok: false,
+  code: 'operator_type_mismatch',
+  message,
+});
+
+const resolvers: Readonly<Record<OperatorName, Resolver>> = {
+  $set: (_, operand) => set(operand),
+  $merge: merge,
+  $increment: increment,
+  $append: append,
+  $unset: (_, operand) =>
+    operand === true ? { ok: true, kind: 'unset' } : mismatch('Write the operator as { "$unset": true }.'),
+};
+
+/** Shallow: the operand's keys replace those of the current object. */
+function merge(current: JsonValue | undefined, operand: JsonValue): OperatorOutcome {
+  if (!isJsonObject(operand))
+    return mismatch(`The operator $merge takes an object, not ${shownValue(operand)}.`);
+  if (current !== undefined && !isJsonObject(current))
+    return mismatch(`The operator $merge cannot change ${shownValue(current)}.`);
+  return set({ ...current, ...operand });
+}
+
+/** The operands `null` and `true` mean 1. */
+function increment(current: JsonValue | undefined, operand: JsonValue): OperatorOutcome {
+  const by = operand === null || operand === true ? 1 : operand;
+  if (typeof by !== 'number')
+    return mismatch(`The operator $increment takes a number, not ${shownValue(by)}.`);
+  if (current !== undefined && typeof current !== 'number')
+    return mismatch(`The operator $increment cannot change ${shownValue(current)}.`);
+  const sum = (current ?? 0) + by;
+  if (!Number.isFinite(sum)) return mismatch('The operator $increment goes beyond the finite numbers.');
+  return set(sum);
+}
+
+/** A list is concatenated, anything else becomes one more element. */
+function append(current: JsonValue | undefined, operand: JsonValue): OperatorOutcome {
+  if (current !== undefined && !Array.isArray(current))
+    return mismatch(`The operator $append cannot change ${shownValue(current)}.`);
+  return set([...(current ?? []), ...(Array.isArray(operand) ? operand : [operand])]);
+}

@@ -1,13 +1,17 @@
 import type { JsonValue } from '@orrery/contracts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { findUnknownOperators } from './find-unknown-operators.js';
-import { isDeletion, readOperator } from './mutation.js';
-import { resolveOperator } from './resolve-operator.js';
+import { compileTemplate } from '../templates/compile-template.js';
+import { isDeletion, readOperator, resolveOperator } from './mutation.js';
 
 function resolve(current: JsonValue | undefined, value: JsonValue) {
   const operator = readOperator(value);
   return operator === undefined ? 'no operator' : resolveOperator(current, operator);
+}
+
+function problemsIn(template: JsonValue) {
+  const compiled = compileTemplate(template, { names: ['input'], mutation: true });
+  return compiled.ok ? [] : compiled.problems;
 }
 
 const set = (value: JsonValue) => ({ ok: true, kind: 'set', value });
@@ -90,7 +94,7 @@ describe('operators in a template', () => {
     ['plain', { 'h:1': { a: { b: [{ c: 1 }] } } }],
     ['templated', { 'h:{{ input.a }}': { a: { $append: '{{ input.b }}' } } }],
   ])('%s are fine', (_, template) => {
-    expect(findUnknownOperators(template)).toEqual([]);
+    expect(problemsIn(template)).toEqual([]);
   });
 
   it.each([
@@ -102,7 +106,7 @@ describe('operators in a template', () => {
     ['$push', 'The operator "$push" is not known. Write "$append".'],
     ['$foo', 'The operator "$foo" is not known. Operators are $set, $merge, $increment, $append, $unset.'],
   ])('%s is told with the operator that is meant', (operator, message) => {
-    const [problem] = findUnknownOperators({ 'h:1': { a: { [operator]: 1 } } });
+    const [problem] = problemsIn({ 'h:1': { a: { [operator]: 1 } } });
     expect(problem?.message).toContain(message);
   });
 
@@ -117,6 +121,6 @@ describe('operators in a template', () => {
     ['a deletion by template', { 'h:1': { $delete: '{{ input.a }}' } }, '/h:1/$delete'],
     ['a doubtful unset', { 'h:1': { a: { $unset: 1 } } }, '/h:1/a/$unset'],
   ])('%s are found', (_, template, pointer) => {
-    expect(findUnknownOperators(template)).toMatchObject([{ pointer, code: 'unknown_operator' }]);
+    expect(problemsIn(template)).toMatchObject([{ pointer, code: 'unknown_operator' }]);
   });
 });

@@ -1,8 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@orrery/contracts';
 import type { CompiledContract } from './compile-contract.js';
-import { SCHEMA_KEYWORDS } from './survey/keyword-shapes.js';
-import { alsoHolding } from './survey/references.js';
-import type { Survey } from './survey/survey-schema.js';
+import { alsoHolding, SCHEMA_KEYWORDS, type Survey } from './survey/survey-schema.js';
 
 /** The first step of a path that nothing declares, and the names that are declared in its place. */
 export interface MissingStep {

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '@orrery/contracts';
 import { describe, expect, it } from 'vitest';
 import { cpuMs } from '../cpu-time.test-support.js';
-import { findCertainRefusals } from '../mistakes/find-certain-refusals.js';
+import { findCertainRefusals } from '../mistakes/find-contract-mistakes.js';
 import { CRON_NAME_KINDS } from '../templates/template-names.js';
 import { compileContract } from './compile-contract.js';
 import { firstMissingStep, undeclaredStep } from './covers-path.js';

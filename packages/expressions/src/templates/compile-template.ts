@@ -1,43 +1,59 @@
 import {
   childPointer,
   type FieldProblem,
+  fieldProblem,
   isJsonObject,
   type JsonObject,
   type JsonValue,
 } from '@orrery/contracts';
-import { fail } from '../cel/values/evaluation.js';
-import { findUnknownOperators } from '../mutations/find-unknown-operators.js';
-import { childPosition, type Position, rootPosition } from '../mutations/mutation.js';
-import { compileKey, compileText, type KeyNode } from './compile-text.js';
+import { compileExpression, type ExpressionCompiler, expressionCompiler } from '../cel/compile-expression.js';
+import { ExpressionFault } from '../cel/nodes/compile-context.js';
+import { type CelValue, fail, isMap, keyToText, spend, valueToText } from '../cel/values/cel-value.js';
+import { quoted } from '../messages/error-text.js';
+import { operatorComplaint } from '../mutations/changes-in-template.js';
+import { childPosition, elementPosition, type Position, rootPosition } from '../mutations/mutation.js';
 import {
   type CompiledTemplate,
-  resultKey,
+  MAX_DEPTH,
+  type Placeholder,
   type TemplateNode,
   type TemplateRun,
+  tooLarge,
 } from './evaluate-template.js';
-import { countPart, type TemplateCompiler, templateCompiler } from './template-compiler.js';
+import { type FoundPlaceholder, findPlaceholders } from './find-placeholders.js';
 
-export type TemplateResult =
-  | { ok: true; template: CompiledTemplate }
-  | { ok: false; problems: FieldProblem[] };
+type TemplateResult = { ok: true; template: CompiledTemplate } | { ok: false; problems: FieldProblem[] };
 
-export interface TemplateOptions {
+interface TemplateOptions {
   /** Variables that expressions may use. */
   names: readonly string[];
   /** The template makes a mutation: operators are checked, and data cannot bring its own. */
   mutation?: boolean;
 }
 
+/** Bounds of a template as a whole, checked when it is compiled. One expression's own bounds are in `cel/`. */
+const TEMPLATE_LIMITS = {
+  /** JSON values in it. */
+  values: 10_000,
+  /** Characters of all its texts and keys. */
+  characters: 262_144,
+  placeholders: 1_000,
+  /** Characters of all its expressions. */
+  expressionCharacters: 65_536,
+  /** Parts (names, literals, operators, calls) of all its expressions. */
+  expressionNodes: 20_000,
+  problems: 20,
+} as const;
+
 /**
  * Compiles every `{{ … }}` in a template's texts and keys. Problems point into the template (RFC 6901) and name the
  * line, the column and the placeholder. Never throws; bounded by `TEMPLATE_LIMITS`.
  */
-export function compileTemplate(template: JsonValue, options: TemplateOptions): TemplateResult {
-  const compiler = templateCompiler(options.names);
-  const position = options.mutation === true ? rootPosition(template) : 'free';
-  const root = compileValue(template, { pointer: '', depth: 0, position }, compiler);
-  const unknown = options.mutation === true && !compiler.stopped ? findUnknownOperators(template) : [];
-  const problems = [...compiler.problems, ...unknown];
+export function compileTemplate(template: JsonValue, { names, mutation }: TemplateOptions): TemplateResult {
+  const compiler = new TemplateCompiler(names);
+  const position = mutation === true ? rootPosition(template) : 'free';
+  const root = compiler.compile(template, { pointer: '', depth: 0, position });
+  const problems = compiler.allProblems();
   return problems.length > 0 ? { ok: false, problems } : { ok: true, template: { root } };
 }
 
@@ -48,55 +64,175 @@ interface TemplatePart {
   position: Position;
 }
 
-function compileValue(value: JsonValue, part: TemplatePart, compiler: TemplateCompiler): TemplateNode {
-  const { pointer, depth, position } = part;
-  if (!countPart(compiler, pointer, depth, typeof value === 'string' ? value.length : 0)) return () => null;
-  if (typeof value === 'string') return quoteOperators(compileText(value, pointer, compiler), position);
-  if (Array.isArray(value)) return compileArray(value, part, compiler);
-  if (isJsonObject(value)) return compileObject(value, part, compiler);
-  return () => value;
-}
+/** What a text is made of: written as it stands, or evaluated. */
+type Piece = string | Placeholder;
 
-function compileArray(
-  items: JsonValue[],
-  { pointer, depth }: TemplatePart,
-  compiler: TemplateCompiler,
-): TemplateNode {
-  const nodes = items.map((item, index) =>
-    compileValue(item, { pointer: `${pointer}/${index}`, depth: depth + 1, position: 'free' }, compiler),
-  );
-  return (run, at) => nodes.map((node) => node(run, at + 1));
-}
+/** A template under way: the problems so far, and what is left of the limits. */
+class TemplateCompiler {
+  readonly #expressions: ExpressionCompiler;
+  readonly #left: Record<keyof typeof TEMPLATE_LIMITS, number> = { ...TEMPLATE_LIMITS };
+  readonly #problems: FieldProblem[] = [];
+  readonly #ofOperators: FieldProblem[] = [];
+  /** Set when the compilation ends early. */
+  #stopped = false;
 
-function compileObject(object: JsonObject, part: TemplatePart, compiler: TemplateCompiler): TemplateNode {
-  const entries = Object.entries(object).map(([key, value]) => compileEntry(key, value, part, compiler));
-  return (run, at) => {
-    const result: JsonObject = {};
-    for (const [readKey, node] of entries) {
-      const key = writeKey(readKey, run, part.position);
-      if (Object.hasOwn(result, key)) fail(`The key "${key}" appears twice in one object.`);
-      result[key] = node(run, at + 1);
+  constructor(names: readonly string[]) {
+    this.#expressions = expressionCompiler(names, TEMPLATE_LIMITS.expressionNodes);
+  }
+
+  /** Those of operators last: they are not told of a template that was not compiled to its end. */
+  allProblems(): FieldProblem[] {
+    return this.#stopped
+      ? this.#problems
+      : [...this.#problems, ...this.#ofOperators.slice(0, TEMPLATE_LIMITS.problems)];
+  }
+
+  compile(value: JsonValue, part: TemplatePart): TemplateNode {
+    if (!this.#countPart(part, typeof value === 'string' ? value.length : 0)) return () => null;
+    if (typeof value === 'string')
+      return quoteOperators(this.#compileText(value, part.pointer), part.position);
+    if (Array.isArray(value)) return this.#compileArray(value, part);
+    if (isJsonObject(value)) return this.#compileObject(value, part);
+    return () => value;
+  }
+
+  #compileArray(items: JsonValue[], { pointer, depth, position }: TemplatePart): TemplateNode {
+    const below = { depth: depth + 1, position: elementPosition(position) };
+    const nodes = items.map((item, index) =>
+      this.compile(item, { pointer: `${pointer}/${index}`, ...below }),
+    );
+    return (run, at) => nodes.map((node) => node(run, at + 1));
+  }
+
+  #compileObject(object: JsonObject, part: TemplatePart): TemplateNode {
+    const entries = Object.keys(object).map((key) => this.#compileEntry(key, object, part));
+    return (run, at) => {
+      const result: JsonObject = {};
+      for (const [writeKey, node] of entries) {
+        const key = writeKey(run);
+        if (Object.hasOwn(result, key)) fail(`The key "${key}" appears twice in one object.`);
+        result[key] = node(run, at + 1);
+      }
+      return result;
+    };
+  }
+
+  #compileEntry(key: string, object: JsonObject, part: TemplatePart) {
+    const pointer = childPointer(part.pointer, key);
+    this.#countPart({ ...part, pointer }, key.length);
+    const complaint = operatorComplaint(key, object, part.position);
+    if (complaint !== undefined) this.#ofOperators.push(fieldProblem(pointer, 'unknown_operator', complaint));
+    const position = childPosition(part.position, key);
+    return [
+      this.#compileKey(key, pointer, part.position),
+      this.compile(object[key] ?? null, { pointer, depth: part.depth + 1, position }),
+    ] as const;
+  }
+
+  /** A text that is a key. Only the template's author writes operators: a key made from data cannot become one. */
+  #compileKey(text: string, pointer: string, position: Position): (run: TemplateRun) => string {
+    const pieces = this.#compilePieces(text, pointer);
+    if (pieces.every((piece) => typeof piece === 'string')) return (run) => run.toKey(text);
+    const takesOperators = position !== 'free' && position !== 'listed';
+    return (run) => {
+      const key = run.toKey(joined(pieces, run, insideKey));
+      return takesOperators && key.startsWith('$') ? fail(`Data may not bring the operator "${key}".`) : key;
+    };
+  }
+
+  /** A text that is a value: exactly one placeholder keeps its JSON type, anything else becomes text. */
+  #compileText(text: string, pointer: string): TemplateNode {
+    const pieces = this.#compilePieces(text, pointer);
+    const [only] = pieces;
+    if (pieces.length === 1 && typeof only === 'object')
+      return (run, depth) => run.toJson(run.valueOf(only), depth);
+    if (pieces.every((piece) => typeof piece === 'string')) return (run) => run.toText(text);
+    return (run) => joined(pieces, run, insideText);
+  }
+
+  /** The pieces of a text; none when something in it was wrong (and has been reported). */
+  #compilePieces(text: string, pointer: string): Piece[] {
+    const found = findPlaceholders(text);
+    if (!found.ok) {
+      const position = positionIn(text, found.start);
+      const message = `${position}: the placeholder is not closed with }}, or a text in it not with its quote. It begins with ${quoted(text.slice(found.start), 120)}`;
+      this.#complain(pointer, 'template_syntax', message);
+      return [];
     }
-    return result;
-  };
+    const pieces = found.segments.map((segment) =>
+      typeof segment === 'string' ? segment : this.#compilePlaceholder(segment, text, pointer),
+    );
+    return pieces.includes(undefined) ? [] : (pieces as Piece[]);
+  }
+
+  /** Problems carry the line and column in the text that the placeholder stands in. */
+  #compilePlaceholder(found: FoundPlaceholder, text: string, pointer: string): Placeholder | undefined {
+    if (!this.#countPlaceholder(found.source, pointer)) return undefined;
+    const compiled = compileExpression(found.source, this.#expressions);
+    if (!(compiled instanceof ExpressionFault)) return { text: found.text, pointer, run: compiled };
+    if (this.#expressions.nodesLeft < 0) this.#stopped = true;
+    const position = positionIn(text, found.start + compiled.offset);
+    const message = `${position}: ${compiled.message} The placeholder is ${quoted(found.text, 120)}`;
+    this.#complain(pointer, compiled.code, message);
+    return undefined;
+  }
+
+  #complain(pointer: string, code: string, message: string): void {
+    this.#problems.push(fieldProblem(pointer, code, message));
+    if (this.#problems.length >= TEMPLATE_LIMITS.problems) this.#stopped = true;
+  }
+
+  #countPlaceholder(source: string, pointer: string): boolean {
+    if (this.#stopped) return false;
+    this.#left.placeholders -= 1;
+    this.#left.expressionCharacters -= source.length;
+    if (this.#left.placeholders >= 0 && this.#left.expressionCharacters >= 0) return true;
+    return this.#stop(pointer, 'The template has too many or too long placeholders.');
+  }
+
+  /** Counts a value or a key against the template's size; false ends the compilation. */
+  #countPart({ pointer, depth }: TemplatePart, characters: number): boolean {
+    this.#left.values -= 1;
+    this.#left.characters -= characters;
+    if (this.#stopped) return false;
+    if (this.#left.values >= 0 && this.#left.characters >= 0 && depth <= MAX_DEPTH) return true;
+    return this.#stop(pointer, 'The template is too large or nested too deeply.');
+  }
+
+  #stop(pointer: string, message: string): false {
+    this.#complain(pointer, 'template_too_large', message);
+    this.#stopped = true;
+    return false;
+  }
 }
 
-function compileEntry(key: string, value: JsonValue, part: TemplatePart, compiler: TemplateCompiler) {
-  const pointer = childPointer(part.pointer, key);
-  countPart(compiler, pointer, part.depth, key.length);
-  const position = childPosition(part.position, key);
-  return [
-    compileKey(key, pointer, compiler),
-    compileValue(value, { pointer, depth: part.depth + 1, position }, compiler),
-  ] as const;
+function joined(
+  pieces: readonly Piece[],
+  run: TemplateRun,
+  write: (value: CelValue, run: TemplateRun) => string,
+): string {
+  let text = '';
+  for (const piece of pieces) {
+    text += typeof piece === 'string' ? piece : write(run.valueOf(piece), run);
+    if (text.length > run.charactersLeft) tooLarge();
+  }
+  return run.toText(text);
 }
 
-/** Only the template's author writes operators: a key made from data cannot become one. */
-function writeKey(node: KeyNode, run: TemplateRun, position: Position): string {
-  const key = resultKey(node.write(run), run.left);
-  if (!node.fixed && position !== 'free' && key.startsWith('$'))
-    fail(`Data may not bring the operator "${key}".`);
-  return key;
+/** Inside longer text: texts as they are, numbers in digits, null, lists and objects as JSON. */
+function insideText(value: CelValue, run: TemplateRun): string {
+  if (Array.isArray(value) || isMap(value)) {
+    const text = JSON.stringify(run.toJson(value, 0));
+    spend(run.frame, text.length >> 4);
+    return text;
+  }
+  return value === null ? 'null' : valueToText(value);
+}
+
+/** A key names something: null, lists, objects and booleans are refused rather than written out. */
+function insideKey(value: CelValue): string {
+  const text = keyToText(value);
+  return text === '' ? fail('A placeholder in a key is empty.') : text;
 }
 
 /**
@@ -125,3 +261,10 @@ const mapValues = (value: JsonValue, write: (value: JsonValue) => JsonValue): Js
   isJsonObject(value)
     ? Object.fromEntries(Object.entries(value).map(([key, child]) => [key, write(child)]))
     : value;
+
+/** "Line 2, column 7" of an offset in a text; both count from 1. */
+export function positionIn(text: string, offset: number): string {
+  const before = text.slice(0, offset);
+  const line = before.split('\n').length;
+  return `Line ${line}, column ${offset - before.lastIndexOf('\n')}`;
+}

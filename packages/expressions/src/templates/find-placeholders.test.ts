@@ -4,7 +4,7 @@ import { findPlaceholders } from './find-placeholders.js';
 const sourcesOf = (text: string): string[] | number => {
   const found = findPlaceholders(text);
   if (!found.ok) return found.start;
-  return found.segments.map((segment) => (segment.kind === 'literal' ? `'${segment.text}'` : segment.source));
+  return found.segments.map((segment) => (typeof segment === 'string' ? `'${segment}'` : segment.source));
 };
 
 it.each<[string, string[] | number]>([

@@ -1,11 +1,18 @@
 import type { JsonValue } from '@orrery/contracts';
 
-/** Part of a text: written as it stands, or an expression between `{{` and `}}`. */
-export type Segment =
-  | { kind: 'literal'; text: string }
-  | { kind: 'placeholder'; text: string; source: string; start: number };
+/** An expression between `{{` and `}}`. */
+export interface FoundPlaceholder {
+  /** With its braces. */
+  readonly text: string;
+  readonly source: string;
+  /** Where the expression begins, in the text. */
+  readonly start: number;
+}
 
-export type Segments = { ok: true; segments: Segment[] } | { ok: false; start: number };
+/** Part of a text: written as it stands, or a placeholder. */
+type Segment = string | FoundPlaceholder;
+
+type Segments = { ok: true; segments: Segment[] } | { ok: false; start: number };
 
 /** Cuts a text at its placeholders. Not ok: the placeholder that begins at `start` is never closed. */
 export function findPlaceholders(text: string): Segments {
@@ -14,16 +21,15 @@ export function findPlaceholders(text: string): Segments {
   for (let start = text.indexOf('{{'); start >= 0; start = text.indexOf('{{', from)) {
     const close = findClose(text, start + 2);
     if (close < 0) return { ok: false, start };
-    if (start > from) segments.push({ kind: 'literal', text: text.slice(from, start) });
+    if (start > from) segments.push(text.slice(from, start));
     segments.push({
-      kind: 'placeholder',
       text: text.slice(start, close + 2),
       source: text.slice(start + 2, close),
       start: start + 2,
     });
     from = close + 2;
   }
-  if (from < text.length) segments.push({ kind: 'literal', text: text.slice(from) });
+  if (from < text.length) segments.push(text.slice(from));
   return { ok: true, segments };
 }
 
@@ -63,5 +69,5 @@ function endOfComment(text: string, start: number): number {
 export function isPlaceholder(value: JsonValue): boolean {
   if (typeof value !== 'string') return false;
   const found = findPlaceholders(value);
-  return found.ok && found.segments.length === 1 && found.segments[0]?.kind === 'placeholder';
+  return found.ok && found.segments.length === 1 && typeof found.segments[0] === 'object';
 }

@@ -1,6 +1,4 @@
-import type { CelMap, CelValue } from '../values/cel-value.js';
-import { CelType } from '../values/cel-value.js';
-import { parseDuration, parseTimestamp } from '../values/moments.js';
+import { type CelMap, CelType, type CelValue, parseDuration, parseTimestamp } from '../values/cel-value.js';
 
 /** A value as the suite writes it: protobuf JSON of `cel.expr.Value`. */
 export interface SuiteValue {

@@ -1,8 +1,7 @@
 import { compileExpression, expressionCompiler } from '../compile-expression.js';
 import { ExpressionFault } from '../nodes/compile-context.js';
-import type { CelValue } from '../values/cel-value.js';
-import { equals } from '../values/comparison.js';
-import { EvaluationFailure } from '../values/evaluation.js';
+import { equals } from '../nodes/operators.js';
+import { type CelValue, EvaluationFailure } from '../values/cel-value.js';
 import { expectedValue, type SuiteValue } from './expected-value.test-support.js';
 
 /** A test of the suite, as its protobuf JSON has it. */

@@ -1,10 +1,19 @@
 import { quoted } from '../../messages/error-text.js';
-import { isMap, keysOf, wordFor } from '../values/cel-value.js';
-import { AuthoredFailure, fail } from '../values/evaluation.js';
+import { AuthoredFailure, fail, isMap, keysOf, wordFor } from '../values/cel-value.js';
 import { codePointLength, spendOnText } from '../values/texts.js';
-import { toBool, toDouble, toDuration, toInt, toText, toTimestamp, toType } from './conversions.js';
-import { mathFunctions, variadicMath } from './maths.js';
-import { asText, type Native } from './native.js';
+import {
+  asText,
+  mathFunctions,
+  type Native,
+  toBool,
+  toDouble,
+  toDuration,
+  toInt,
+  toText,
+  toTimestamp,
+  toType,
+  variadicMath,
+} from './conversions.js';
 import { textMethods } from './text-methods.js';
 import { timeMethods } from './time-methods.js';
 

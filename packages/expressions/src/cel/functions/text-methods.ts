@@ -1,8 +1,13 @@
-import type { Work } from '../values/evaluation.js';
-import { fail, spend } from '../values/evaluation.js';
-import { TextSearch } from '../values/text-search.js';
-import { allowLength, codePointIndex, codePointLength, slice, spendOnText } from '../values/texts.js';
-import { asText, asWhole, type Native } from './native.js';
+import { fail, spend, type Work } from '../values/cel-value.js';
+import {
+  allowLength,
+  codePointIndex,
+  codePointLength,
+  slice,
+  spendOnText,
+  TextSearch,
+} from '../values/texts.js';
+import { asText, asWhole, type Native } from './conversions.js';
 
 /** A method that goes once through its text. */
 const overText =

@@ -1,9 +1,15 @@
 import { quoted } from '../../messages/error-text.js';
 import { offsetOf, wallClock } from '../../time-zones/offset.js';
-import { type CelValue, wordFor } from '../values/cel-value.js';
-import { fail, spend } from '../values/evaluation.js';
-import { Duration, NANOS_PER_SECOND, Timestamp } from '../values/moments.js';
-import { asText, type Native } from './native.js';
+import {
+  type CelValue,
+  Duration,
+  fail,
+  NANOS_PER_SECOND,
+  spend,
+  Timestamp,
+  wordFor,
+} from '../values/cel-value.js';
+import { asText, type Native } from './conversions.js';
 
 const ZONE_COST = 5_000;
 const MILLIS = 1_000_000n;

@@ -1,6 +1,5 @@
 import type { ASTNode, SourceLocation } from '@marcbachmann/cel-js';
-import type { CelValue } from '../values/cel-value.js';
-import type { Work } from '../values/evaluation.js';
+import type { CelValue, Work } from '../values/cel-value.js';
 
 /** One evaluation under way. */
 export interface Frame extends Work {

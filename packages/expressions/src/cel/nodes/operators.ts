@@ -1,20 +1,81 @@
 import type { BinaryOperator } from '@marcbachmann/cel-js';
 import {
   BeyondJson,
+  type CelMap,
+  CelType,
   type CelValue,
   checkedInt,
+  Duration,
+  EvaluationFailure,
+  fail,
   isInt64,
   isMap,
   isNumber,
+  keysOf,
   keyToText,
   ownKey,
+  spend,
+  Timestamp,
+  type Work,
   wordFor,
 } from '../values/cel-value.js';
-import { compare, equals } from '../values/comparison.js';
-import { fail, spend } from '../values/evaluation.js';
-import { Duration, Timestamp } from '../values/moments.js';
-import { allowLength } from '../values/texts.js';
+import { allowLength, spendOnText } from '../values/texts.js';
 import type { CompileContext, Expression, Frame, NodeOf } from './compile-context.js';
+
+/** A failure that the other operand, or another element, may make irrelevant. */
+export type Outcome = boolean | EvaluationFailure;
+
+const FAILURE_COST = 40;
+
+/** Evaluates to a boolean, or to the failure that it ended in; fatal ones go through. */
+export function outcomeOf(expression: Expression, frame: Frame): Outcome {
+  try {
+    return toBoolean(expression(frame));
+  } catch (error) {
+    if (!(error instanceof EvaluationFailure) || error.fatal) throw error;
+    spend(frame, FAILURE_COST);
+    return error;
+  }
+}
+
+export const toBoolean = (value: CelValue): boolean =>
+  typeof value === 'boolean'
+    ? value
+    : fail(
+        () =>
+          `A condition must be true or false, not ${wordFor(value)}. Compare the value, as in "input.n > 0"; ` +
+          'a default for an absent one is "has(input.n) ? input.n : 0".',
+      );
+
+/** `a && b` and `a || b` are symmetric in CEL: either operand may decide, even when the other one fails. */
+export function compileLogic(node: NodeOf<'&&' | '||'>, context: CompileContext): Expression {
+  const deciding = node.op === '||';
+  const left = context.compile(node.args[0], context);
+  const right = context.compile(node.args[1], context);
+  return (frame) => {
+    const first = outcomeOf(left, frame);
+    if (first === deciding) return deciding;
+    const second = typeof first === 'boolean' ? toBoolean(right(frame)) : outcomeOf(right, frame);
+    if (second === deciding) return deciding;
+    if (typeof first !== 'boolean') throw first;
+    return !deciding;
+  };
+}
+
+export function compileNot(node: NodeOf<'!_'>, context: CompileContext): Expression {
+  const operand = context.compile(node.args, context);
+  return (frame) => !toBoolean(operand(frame));
+}
+
+/** `condition ? a : b`; only the chosen side is evaluated. */
+export function compileChoice(node: NodeOf<'?:'>, context: CompileContext): Expression {
+  const [condition, yes, no] = node.args.map((part) => context.compile(part, context)) as [
+    Expression,
+    Expression,
+    Expression,
+  ];
+  return (frame) => (toBoolean(condition(frame)) ? yes(frame) : no(frame));
+}
 
 type Operation = (frame: Frame, left: CelValue, right: CelValue) => CelValue;
 
@@ -61,7 +122,7 @@ function negate(value: CelValue): CelValue {
  * Numbers: two whole numbers written in the expression are 64-bit ints as in CEL; as soon as one side comes from JSON
  * (a double), the other becomes a double too.
  */
-export function add(frame: Frame, left: CelValue, right: CelValue): CelValue {
+function add(frame: Frame, left: CelValue, right: CelValue): CelValue {
   if (typeof left === 'number' && typeof right === 'number') return left + right;
   if (typeof left === 'string' && typeof right === 'string') {
     allowLength(frame, left.length + right.length);
@@ -91,7 +152,7 @@ function sumHint(left: CelValue, right: CelValue): string {
     : '';
 }
 
-export function subtract(left: CelValue, right: CelValue): CelValue {
+function subtract(left: CelValue, right: CelValue): CelValue {
   if (typeof left === 'bigint' && typeof right === 'bigint') return checkedInt(left - right);
   if (isNumber(left) && isNumber(right)) return Number(left) - Number(right);
   if (left instanceof BeyondJson && right instanceof BeyondJson) return subtractMoments(left, right);
@@ -105,20 +166,20 @@ function subtractMoments(left: BeyondJson, right: BeyondJson): CelValue {
   return fail(`Cannot subtract ${wordFor(right)} from ${wordFor(left)}.`);
 }
 
-export function multiply(left: CelValue, right: CelValue): CelValue {
+function multiply(left: CelValue, right: CelValue): CelValue {
   if (typeof left === 'bigint' && typeof right === 'bigint') return checkedInt(left * right);
   if (isNumber(left) && isNumber(right)) return Number(left) * Number(right);
   return fail(`Cannot multiply ${wordFor(left)} and ${wordFor(right)}.`);
 }
 
-export function divide(left: CelValue, right: CelValue): CelValue {
+function divide(left: CelValue, right: CelValue): CelValue {
   if (typeof left === 'bigint' && typeof right === 'bigint')
     return right === 0n ? fail('Division by zero.') : checkedInt(left / right);
   if (isNumber(left) && isNumber(right)) return Number(left) / Number(right);
   return fail(`Cannot divide ${wordFor(left)} by ${wordFor(right)}.`);
 }
 
-export function remainder(frame: Frame, left: CelValue, right: CelValue): CelValue {
+function remainder(frame: Frame, left: CelValue, right: CelValue): CelValue {
   if (typeof left === 'bigint' && typeof right === 'bigint')
     return right === 0n ? fail('Division by zero.') : left % right;
   if (isNumber(left) && isNumber(right)) return doubleRemainder(frame, Number(left), Number(right));
@@ -135,7 +196,7 @@ function doubleRemainder(frame: Frame, left: number, right: number): number {
 const LARGE_REMAINDER_COST = 20;
 
 /** `x in y`: an element of a list, or a key of an object (a number stands for its digits). */
-export function contains(frame: Frame, item: CelValue, container: CelValue): boolean {
+function contains(frame: Frame, item: CelValue, container: CelValue): boolean {
   if (Array.isArray(container)) {
     spend(frame, container.length);
     return container.some((element) => equals(frame, element, item));
@@ -146,3 +207,63 @@ export function contains(frame: Frame, item: CelValue, container: CelValue): boo
     (typeof item === 'string' || isNumber(item)) && ownKey(frame, container, keyToText(item)) !== undefined
   );
 }
+
+/** CEL equality: numbers by value whatever their form, other kinds never equal each other; deep, charged to the work. */
+export function equals(frame: Work, a: CelValue, b: CelValue): boolean {
+  if (typeof a === 'string' && typeof b === 'string') {
+    if (a.length === b.length) spendOnText(frame, a.length);
+    return a === b;
+  }
+  if (a === b) return true;
+  // biome-ignore lint/suspicious/noDoubleEquals: compares a bigint with a double exactly
+  if (isNumber(a) && isNumber(b)) return a == b;
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
+  spend(frame, 1);
+  if (Array.isArray(a)) return Array.isArray(b) && equalLists(frame, a, b);
+  if (isMap(a)) return isMap(b) && equalMaps(frame, a, b);
+  return a instanceof BeyondJson && b instanceof BeyondJson && equalBeyondJson(a, b);
+}
+
+function equalLists(frame: Work, a: CelValue[], b: CelValue[]): boolean {
+  spend(frame, a.length);
+  return a.length === b.length && a.every((item, index) => equals(frame, item, b[index] ?? null));
+}
+
+function equalMaps(frame: Work, a: CelMap, b: CelMap): boolean {
+  const keys = keysOf(frame, a);
+  if (keys.length !== keysOf(frame, b).length) return false;
+  return keys.every((key) => Object.hasOwn(b, key) && equals(frame, a[key] ?? null, b[key] ?? null));
+}
+
+function equalBeyondJson(a: BeyondJson, b: BeyondJson): boolean {
+  if (a instanceof Timestamp) return b instanceof Timestamp && a.nanos === b.nanos;
+  if (a instanceof Duration) return b instanceof Duration && a.nanos === b.nanos;
+  return a instanceof CelType && b instanceof CelType && a.name === b.name;
+}
+
+type Ordered = number | bigint | string | boolean;
+
+/** Applies `<`, `<=`, `>` or `>=` to two numbers, texts (by code point), booleans, times or durations. */
+function compare(frame: Work, a: CelValue, b: CelValue, test: (a: Ordered, b: Ordered) => boolean): boolean {
+  if (isNumber(a) && isNumber(b)) return test(a, b);
+  if (typeof a === 'string' && typeof b === 'string') return test(byCodePoint(frame, a, b), 0);
+  if (typeof a === 'boolean' && typeof b === 'boolean') return test(a, b);
+  if (a instanceof Timestamp && b instanceof Timestamp) return test(a.nanos, b.nanos);
+  if (a instanceof Duration && b instanceof Duration) return test(a.nanos, b.nanos);
+  const chain = typeof a === 'boolean' ? ' For "a < b < c" write "a < b && b < c".' : '';
+  return fail(`Cannot compare ${wordFor(a)} with ${wordFor(b)}.${chain}`);
+}
+
+/** UTF-16 order differs from code-point order only where one unit is a surrogate and the other lies above them. */
+function byCodePoint(frame: Work, a: string, b: string): number {
+  const length = Math.min(a.length, b.length);
+  spend(frame, length >> 2);
+  for (let i = 0; i < length; i++) {
+    const x = a.charCodeAt(i);
+    const y = b.charCodeAt(i);
+    if (x !== y) return aboveSurrogates(x) - aboveSurrogates(y);
+  }
+  return a.length - b.length;
+}
+
+const aboveSurrogates = (unit: number): number => (unit >= 0xd800 && unit < 0xe000 ? unit + 0x10000 : unit);

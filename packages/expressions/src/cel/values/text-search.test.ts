@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cpuMs } from '../../cpu-time.test-support.js';
-import { TextSearch } from './text-search.js';
+import { TextSearch } from './texts.js';
 
 /** Few letters, so that long texts repeat themselves. */
 const letters = (minLength: number, maxLength: number) =>

@@ -1,9 +1,7 @@
 import { canonicalJson, type JsonValue } from '@orrery/contracts';
 import { codePointLength } from '../../cel/values/texts.js';
 import { quoted } from '../../messages/error-text.js';
-import { type Pattern, testWithin } from '../../patterns/pattern.js';
-import type { KeywordCompiler } from './validation.js';
-import { type Check, reportValue, spendOn, TooMuchWork, type Validation } from './validation.js';
+import type { Check, KeywordCompiler, Validation } from './validation.js';
 
 /** The JSON Schema type names that a value has; whole numbers have two. */
 function hasType(value: JsonValue, type: string): boolean {
@@ -20,9 +18,9 @@ const type: KeywordCompiler = ({ type: wanted }) => {
   const [only] = types;
   const message = `The value must be of type ${types.join(' or ')}`;
   if (only !== undefined && types.length === 1)
-    return (value, run) => hasType(value, only) || reportValue(run, 'wrong_type', message, value);
+    return (value, run) => hasType(value, only) || run.reportValue('wrong_type', message, value);
   return (value, run) =>
-    types.some((each) => hasType(value, each)) || reportValue(run, 'wrong_type', message, value);
+    types.some((each) => hasType(value, each)) || run.reportValue('wrong_type', message, value);
 };
 
 /** Equality by value: scalars by a set, lists and objects by their canonical text. */
@@ -38,7 +36,7 @@ function oneOf(allowed: readonly JsonValue[]): (value: JsonValue, run: Validatio
 /** RFC 8785 text of a part of the value, charged by its length. */
 export function canonicalText(value: JsonValue, run: Validation): string {
   const text = canonicalJson(value);
-  spendOn(run, text.length * 2);
+  run.spend(text.length * 2);
   return text;
 }
 
@@ -46,14 +44,14 @@ const enumeration: KeywordCompiler = ({ enum: allowed }) => {
   if (!Array.isArray(allowed)) return undefined;
   const holds = oneOf(allowed);
   const message = `The value must be one of ${quoted(JSON.stringify(allowed), 200)}`;
-  return (value, run) => holds(value, run) || reportValue(run, 'not_allowed', message, value);
+  return (value, run) => holds(value, run) || run.reportValue('not_allowed', message, value);
 };
 
 const constant: KeywordCompiler = ({ const: wanted }): Check | undefined => {
   if (wanted === undefined) return undefined;
   const holds = oneOf([wanted]);
   const message = `The value must be ${quoted(JSON.stringify(wanted), 200)}`;
-  return (value, run) => holds(value, run) || reportValue(run, 'not_allowed', message, value);
+  return (value, run) => holds(value, run) || run.reportValue('not_allowed', message, value);
 };
 
 const bound =
@@ -62,7 +60,7 @@ const bound =
     if (typeof limit !== 'number') return undefined;
     const message = `The value must be ${words} ${limit}`;
     return (value, run) =>
-      typeof value !== 'number' || holds(value, limit) || reportValue(run, 'out_of_range', message, value);
+      typeof value !== 'number' || holds(value, limit) || run.reportValue('out_of_range', message, value);
   };
 
 /** Decimal fractions are not exact in doubles: 0.3 is a multiple of 0.1. */
@@ -78,18 +76,10 @@ const length =
     const message = `The text must have ${words} ${limit} characters`;
     return (value, run) => {
       if (typeof value !== 'string') return true;
-      spendOn(run, value.length >> 4);
-      return holds(codePointLength(value), limit) || reportValue(run, 'wrong_length', message, value);
+      run.spend(value.length >> 4);
+      return holds(codePointLength(value), limit) || run.reportValue('wrong_length', message, value);
     };
   };
-
-/** Charges for testing a pattern, then tests it. */
-export function matches(pattern: Pattern, text: string, run: Validation): boolean {
-  spendOn(run, 1);
-  const outcome = testWithin(pattern, text, run.patterns);
-  if (outcome === undefined) throw new TooMuchWork();
-  return outcome;
-}
 
 const pattern: KeywordCompiler = ({ pattern: source }, { survey }) => {
   const compiled = survey.patterns.get(String(source));
@@ -97,8 +87,8 @@ const pattern: KeywordCompiler = ({ pattern: source }, { survey }) => {
   const message = `The text must match the pattern ${quoted(compiled.source, 200)}`;
   return (value, run) =>
     typeof value !== 'string' ||
-    matches(compiled, value, run) ||
-    reportValue(run, 'pattern_mismatch', message, value);
+    run.matches(compiled, value) ||
+    run.reportValue('pattern_mismatch', message, value);
 };
 
 /** Keywords on any value (`type`, `enum`, `const`), on numbers and on texts. */
