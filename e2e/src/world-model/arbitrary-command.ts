@@ -1,12 +1,11 @@
 import type { JsonObject } from '@orrery/contracts';
 import fc from 'fast-check';
 import { EVENTS, IDS, SCHEMAS, state, value, version, world } from './arbitrary-world.js';
-import type { Command, Step } from './command.js';
 import { FITTING, type WorldPlan } from './plan.js';
 
-const event = fc.constantFrom(...EVENTS);
-const id = fc.constantFrom(...IDS);
-const schema = fc.constantFrom(...SCHEMAS);
+const event: fc.Arbitrary<string> = fc.constantFrom(...EVENTS);
+const id: fc.Arbitrary<string> = fc.constantFrom(...IDS);
+const schema: fc.Arbitrary<string> = fc.constantFrom(...SCHEMAS);
 const input: fc.Arbitrary<JsonObject> = fc.oneof(
   {
     weight: 8,
@@ -25,72 +24,62 @@ const input: fc.Arbitrary<JsonObject> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ other: id, s: value }, { requiredKeys: [] }) },
 ) as fc.Arbitrary<JsonObject>;
 
-const bindings = fc.array(fc.record({ event, eventVersion: fc.constantFrom(1, 1, 2, 3) }), {
+const bindings = fc.array(fc.record({ event, eventVersion: fc.constantFrom<number>(1, 1, 2, 3) }), {
   minLength: 1,
   maxLength: 2,
 });
 const maybeSchema = fc.option(schema);
 
-const steps: { weight: number; arbitrary: fc.Arbitrary<Step> }[] = [
-  {
-    weight: 60,
-    arbitrary: fc.record({
-      kind: fc.constant('execute' as const),
+/** Kinds of steps: how often each is drawn, and of what. */
+const STEPS = {
+  execute: [
+    60,
+    {
       event,
       input,
       dryRun: fc.integer({ min: 0, max: 9 }).map((roll) => roll === 0),
       key: fc.constantFrom(null, null, null, null, null, null, 'k1', 'k2'),
-    }),
-  },
-  { weight: 6, arbitrary: fc.record({ kind: fc.constant('create' as const), schema, id, state }) },
-  {
-    weight: 5,
-    arbitrary: fc.record({
-      kind: fc.constant('replace' as const),
-      schema: maybeSchema,
-      id,
-      state,
-      match: fc.constantFrom('none' as const, 'right' as const, 'wrong' as const),
-    }),
-  },
-  { weight: 3, arbitrary: fc.record({ kind: fc.constant('remove' as const), schema: maybeSchema, id }) },
-  { weight: 3, arbitrary: fc.record({ kind: fc.constant('look' as const), schema, id, back: fc.nat(8) }) },
-  { weight: 2, arbitrary: fc.record({ kind: fc.constant('bind' as const), bindings }) },
-  { weight: 3, arbitrary: fc.record({ kind: fc.constant('rebind' as const), bindings }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('unbind' as const), event }) },
-  {
-    weight: 4,
-    arbitrary: fc.record({
-      kind: fc.constant('turn' as const),
-      action: fc.constantFrom('pause', 'resume', 'resume', 'resume', 'publish', 'unpublish', 'lock'),
-    }) as fc.Arbitrary<Step>,
-  },
-  {
-    weight: 1,
-    arbitrary: fc.record({ kind: fc.constant('rename' as const), name: fc.constantFrom('N', 'M') }),
-  },
-  {
-    weight: 3,
-    arbitrary: fc.record({
-      kind: fc.constant('clone' as const),
+    },
+  ],
+  create: [6, { schema, id, state }],
+  replace: [5, { schema: maybeSchema, id, state, match: fc.constantFrom('none', 'right', 'wrong') }],
+  remove: [3, { schema: maybeSchema, id }],
+  look: [3, { schema, id, back: fc.nat(8) }],
+  bind: [2, { bindings }],
+  rebind: [3, { bindings }],
+  unbind: [1, { event }],
+  turn: [
+    4,
+    { action: fc.constantFrom('pause', 'resume', 'resume', 'resume', 'publish', 'unpublish', 'lock') },
+  ],
+  rename: [1, { name: fc.constantFrom('N', 'M') }],
+  clone: [
+    3,
+    {
       back: fc.option(fc.nat(9)),
       mode: fc.constantFrom('upgradable', 'upgradable', 'upgradable', 'locked'),
       explicit: fc.boolean(),
-    }) as fc.Arbitrary<Step>,
-  },
-  { weight: 1, arbitrary: fc.constant({ kind: 'end' as const }) },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      kind: fc.constant('redefine' as const),
-      event,
-      version: fc.constantFrom(1, 2),
-      plan: version,
-    }),
-  },
-];
+    },
+  ],
+  end: [1, {}],
+  redefine: [2, { event, version: fc.constantFrom(1, 2), plan: version }],
+} as const;
 
-export const arbitraryCommand: fc.Arbitrary<Command> = fc
+export type Kind = keyof typeof STEPS;
+type Drawn<Parts> = {
+  -readonly [Name in keyof Parts]: Parts[Name] extends fc.Arbitrary<infer Value> ? Value : never;
+};
+/** A step of one of these kinds. */
+export type Of<One extends Kind> = One extends Kind ? { kind: One } & Drawn<(typeof STEPS)[One][1]> : never;
+/** One step of a story. `at` picks a deployment among those made until then. */
+export type Command = { at: number } & Of<Kind>;
+
+const steps = Object.entries(STEPS).map(([kind, [weight, parts]]) => ({
+  weight,
+  arbitrary: fc.record({ kind: fc.constant(kind), ...parts }) as unknown as fc.Arbitrary<Of<Kind>>,
+}));
+
+const arbitraryCommand: fc.Arbitrary<Command> = fc
   .tuple(fc.nat(3), fc.oneof(...steps))
   .map(([at, step]) => ({ at, ...step }));
 

@@ -1,26 +1,25 @@
 import type { JournalKind } from '@orrery/contracts';
-import type { Step } from './command.js';
-import { seqBack } from './foretell-writes.js';
+import type { Of } from './arbitrary-command.js';
 import {
   enter,
   type Foretold,
   fine,
+  LOCKED,
   type ModelDeployment,
   type ModelInstances,
   type ModelWorld,
+  type Rules,
   refused,
+  seqBack,
   versionOf,
 } from './model.js';
 
-type Of<Kind extends Step['kind']> = Extract<Step, { kind: Kind }>;
 type Bindings = Of<'bind'>['bindings'];
 
-const locked = refused(409, 'deployment_locked');
-
-export function foretellBind(
+function foretellBind(
   world: ModelWorld,
   deployment: ModelDeployment,
-  { kind, bindings }: Of<'bind'> | Of<'rebind'>,
+  { kind, bindings }: Of<'bind' | 'rebind'>,
 ): Foretold {
   if (new Set(bindings.map(({ event }) => event)).size < bindings.length)
     return refused(400, 'duplicate_event');
@@ -28,7 +27,7 @@ export function foretellBind(
     return refused(404, 'event_binding_not_found');
   if (bindings.some(({ event, eventVersion }) => versionOf(world, event, eventVersion) === undefined))
     return refused(400, 'unknown_event_version');
-  if (deployment.isLocked) return locked;
+  if (deployment.isLocked) return LOCKED;
   if (kind === 'bind' && bindings.some(({ event }) => deployment.bindings.has(event)))
     return refused(409, 'event_binding_exists');
   for (const { event, eventVersion } of bindings) deployment.bindings.set(event, eventVersion);
@@ -39,33 +38,7 @@ export function foretellBind(
   );
 }
 
-export function foretellUnbind(deployment: ModelDeployment, { event }: Of<'unbind'>): Foretold {
-  if (deployment.isLocked) return locked;
-  if (!deployment.bindings.delete(event)) return refused(404, 'event_binding_not_found');
-  enter(deployment, 'binding_removed');
-  return fine({ deleted: true });
-}
-
-export function foretellTurn(
-  world: ModelWorld,
-  deployment: ModelDeployment,
-  { action }: Of<'turn'>,
-): Foretold {
-  const turns = {
-    pause: ['isPaused', true, 'paused'],
-    resume: ['isPaused', false, 'resumed'],
-    publish: ['isPublic', true, 'published'],
-    unpublish: ['isPublic', false, 'unpublished'],
-    lock: ['isLocked', true, 'locked'],
-  } as const satisfies Record<Of<'turn'>['action'], readonly [keyof ModelDeployment, boolean, JournalKind]>;
-  const [flag, on, kind] = turns[action];
-  if (deployment[flag] !== on) enter(deployment, kind);
-  deployment[flag] = on;
-  if (action === 'lock') lockVersions(world, deployment.bindings);
-  return fine(shown(deployment));
-}
-
-export const shown = ({ name, isLocked, isPaused, isPublic }: ModelDeployment) => ({
+const shown = ({ name, isLocked, isPaused, isPublic }: ModelDeployment) => ({
   name,
   mode: isLocked ? 'locked' : 'upgradable',
   isPaused,
@@ -77,19 +50,6 @@ function lockVersions(world: ModelWorld, bindings: ReadonlyMap<string, number>):
     const version = versionOf(world, event, eventVersion);
     if (version !== undefined) version.isLocked = true;
   }
-}
-
-export function foretellRename(deployment: ModelDeployment, { name }: Of<'rename'>): Foretold {
-  deployment.name = name;
-  enter(deployment, 'settings_updated');
-  return fine(shown(deployment));
-}
-
-export function foretellEnd(deployment: ModelDeployment): Foretold {
-  if (deployment.isLocked) return locked;
-  deployment.isDeleted = true;
-  enter(deployment, 'deleted');
-  return fine({ deleted: true });
 }
 
 /** Adds a deployment with these bindings, from nothing or as a copy. */
@@ -124,20 +84,55 @@ export function foretellDeployment(
   return fine(shown(deployment), 201);
 }
 
-export function foretellClone(world: ModelWorld, source: ModelDeployment, step: Of<'clone'>): Foretold {
-  if (source.isDeleted) return refused(400, 'unknown_deployment');
-  const { entries, instances: now } = source;
-  const instances = step.back === null ? now : entries[seqBack(entries.length, step.back) - 1]?.after;
-  const bindings = step.explicit ? [{ event: 'e0', eventVersion: 1 }] : [];
-  const parts = { name: 'Clone', bindings, isLocked: step.mode === 'locked', source };
-  return foretellDeployment(world, { ...parts, ...(instances && { instances }) });
-}
-
-/** A draft may be replaced whole, and the next execution uses it; a locked version stays. */
-export function foretellRedefine(world: ModelWorld, { event, version, plan }: Of<'redefine'>): Foretold {
-  const found = versionOf(world, event, version);
-  if (found === undefined) return refused(404, 'event_version_not_found');
-  if (found.isLocked) return refused(409, 'version_locked');
-  found.plan = plan;
-  return fine();
-}
+/** What changes a deployment itself, or makes one. */
+export const LIFECYCLE = {
+  bind: foretellBind,
+  rebind: foretellBind,
+  unbind: (_world, deployment, { event }) => {
+    if (deployment.isLocked) return LOCKED;
+    if (!deployment.bindings.delete(event)) return refused(404, 'event_binding_not_found');
+    enter(deployment, 'binding_removed');
+    return fine({ deleted: true });
+  },
+  turn: (world, deployment, { action }) => {
+    const turns = {
+      pause: ['isPaused', true, 'paused'],
+      resume: ['isPaused', false, 'resumed'],
+      publish: ['isPublic', true, 'published'],
+      unpublish: ['isPublic', false, 'unpublished'],
+      lock: ['isLocked', true, 'locked'],
+    } as const satisfies Record<Of<'turn'>['action'], readonly [keyof ModelDeployment, boolean, JournalKind]>;
+    const [flag, on, kind] = turns[action];
+    if (deployment[flag] !== on) enter(deployment, kind);
+    deployment[flag] = on;
+    if (action === 'lock') lockVersions(world, deployment.bindings);
+    return fine(shown(deployment));
+  },
+  rename: (_world, deployment, { name }) => {
+    deployment.name = name;
+    enter(deployment, 'settings_updated');
+    return fine(shown(deployment));
+  },
+  end: (_world, deployment) => {
+    if (deployment.isLocked) return LOCKED;
+    deployment.isDeleted = true;
+    enter(deployment, 'deleted');
+    return fine({ deleted: true });
+  },
+  clone: (world, source, step) => {
+    if (source.isDeleted) return refused(400, 'unknown_deployment');
+    const { entries, instances: now } = source;
+    const instances = step.back === null ? now : entries[seqBack(entries.length, step.back) - 1]?.after;
+    const bindings = step.explicit ? [{ event: 'e0', eventVersion: 1 }] : [];
+    const parts = { name: 'Clone', bindings, isLocked: step.mode === 'locked', source };
+    return foretellDeployment(world, { ...parts, ...(instances && { instances }) });
+  },
+  /** A draft may be replaced whole, and the next execution uses it; a locked version stays. */
+  redefine: (world, _deployment, { event, version, plan }) => {
+    const found = versionOf(world, event, version);
+    if (found === undefined) return refused(404, 'event_version_not_found');
+    if (found.isLocked) return refused(409, 'version_locked');
+    found.plan = plan;
+    return fine();
+  },
+} satisfies Partial<Rules>;

@@ -1,20 +1,13 @@
-import type { Command, Step } from './command.js';
-import {
-  foretellBind,
-  foretellClone,
-  foretellEnd,
-  foretellRedefine,
-  foretellRename,
-  foretellTurn,
-  foretellUnbind,
-} from './foretell-lifecycle.js';
-import { foretellCreate, foretellLook, foretellRemove, foretellReplace } from './foretell-writes.js';
+import type { Command, Of } from './arbitrary-command.js';
+import { LIFECYCLE } from './foretell-lifecycle.js';
+import { WRITES } from './foretell-writes.js';
 import {
   enter,
   type Foretold,
   fine,
   type ModelDeployment,
   type ModelWorld,
+  type Rules,
   refused,
   versionOf,
 } from './model.js';
@@ -22,38 +15,17 @@ import { foretellExecution, type Outcome } from './model-execution.js';
 
 /** What the service has to answer to a command; the model then stands where the service has to. */
 export function foretell(world: ModelWorld, deployment: ModelDeployment, step: Command): Foretold {
-  if (step.kind === 'redefine') return foretellRedefine(world, step);
-  if (step.kind === 'clone') return foretellClone(world, deployment, step);
-  if (deployment.isDeleted) return refused(404, 'deployment_not_found');
-  switch (step.kind) {
-    case 'execute':
-      return foretellExecute(world, deployment, step);
-    case 'create':
-      return foretellCreate(world, deployment, step);
-    case 'replace':
-      return foretellReplace(world, deployment, step);
-    case 'remove':
-      return foretellRemove(deployment, step);
-    case 'look':
-      return foretellLook(deployment, step);
-    case 'bind':
-    case 'rebind':
-      return foretellBind(world, deployment, step);
-    case 'unbind':
-      return foretellUnbind(deployment, step);
-    case 'turn':
-      return foretellTurn(world, deployment, step);
-    case 'rename':
-      return foretellRename(deployment, step);
-    case 'end':
-      return foretellEnd(deployment);
-  }
+  const isOfDeployment = step.kind !== 'redefine' && step.kind !== 'clone';
+  if (isOfDeployment && deployment.isDeleted) return refused(404, 'deployment_not_found');
+  const rules: Rules = { execute: foretellExecute, ...WRITES, ...LIFECYCLE };
+  const rule: (world: ModelWorld, deployment: ModelDeployment, step: never) => Foretold = rules[step.kind];
+  return rule(world, deployment, step as never);
 }
 
-type Execute = Extract<Step, { kind: 'execute' }>;
+type Execute = Of<'execute'>;
 
 /** A repetition under one key is answered as the first time, whatever holds now; what was refused used no key up. */
-export function foretellExecute(world: ModelWorld, deployment: ModelDeployment, step: Execute): Foretold {
+function foretellExecute(world: ModelWorld, deployment: ModelDeployment, step: Execute): Foretold {
   const key = step.dryRun ? null : step.key;
   const known = key === null ? undefined : deployment.keys.get(key);
   const request = JSON.stringify([step.event, sorted(step.input)]);

@@ -1,4 +1,5 @@
 import { canonicalJson, type JournalKind, type JsonObject, type JsonValue } from '@orrery/contracts';
+import type { Kind, Of } from './arbitrary-command.js';
 import type { AttributePlan, SchemaPlan, VersionPlan, WorldPlan } from './plan.js';
 
 export interface ModelInstance {
@@ -65,6 +66,15 @@ export const versionOf = (world: ModelWorld, event: string, version: number): Mo
 export const fine = (data?: JsonValue, status = 200): Foretold =>
   data === undefined ? { status, code: null } : { status, code: null, data };
 export const refused = (status: number, code: string): Foretold => ({ status, code });
+export const LOCKED = refused(409, 'deployment_locked');
+
+/** For each kind of step what the service has to answer; the model then stands where the service has to. */
+export type Rules = {
+  readonly [One in Kind]: (world: ModelWorld, deployment: ModelDeployment, step: Of<One>) => Foretold;
+};
+
+/** The `seq` of so many entries ago. */
+export const seqBack = (entries: number, back: number): number => Math.max(1, entries - back);
 
 /** Adds an entry; without instances they stay as they are. */
 export function enter(

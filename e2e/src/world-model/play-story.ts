@@ -1,13 +1,12 @@
 import { canonicalJson, type JsonObject, type JsonValue } from '@orrery/contracts';
 import fc from 'fast-check';
 import { type ApiAnswer, type ApiClient, created } from '../api/api-client.js';
-import { type Story, story } from './arbitrary-command.js';
-import type { Command } from './command.js';
+import { type Command, type Kind, type Of, type Story, story } from './arbitrary-command.js';
+
 import { compareDeployment } from './compare-deployment.js';
 import { foretell } from './foretell.js';
 import { foretellDeployment } from './foretell-lifecycle.js';
-import { seqBack } from './foretell-writes.js';
-import { type Foretold, type ModelDeployment, type ModelWorld, modelOf } from './model.js';
+import { type Foretold, type ModelDeployment, type ModelWorld, modelOf, seqBack } from './model.js';
 import { schemaBody, versionBody, type WorldPlan } from './plan.js';
 
 /** Plays a story against the service and the model side by side; throws at the first difference. */
@@ -94,61 +93,53 @@ export async function playStories({ api, stories, commands, lanes, seed }: Stori
 }
 
 /** Where a command goes: paths below `/api`, and the deployment as the model knows it before the command. */
-export interface CommandTarget {
+interface CommandTarget {
   readonly world: string;
   readonly deployment: string;
   readonly model: ModelDeployment;
 }
 
-/** Sends a command as a user would. */
-export function ask(
-  api: ApiClient,
-  { world, deployment, model }: CommandTarget,
-  step: Command,
-): Promise<ApiAnswer> {
-  const instances = `${deployment}/entity-instances`;
-  const bindings = `${deployment}/event-bindings`;
-  switch (step.kind) {
-    case 'execute': {
-      const { event, input, dryRun, key } = step;
-      const headers = key === null ? {} : { 'idempotency-key': key };
-      return api.post(`${deployment}/execute${dryRun ? '?dryRun=true' : ''}`, { event, input }, headers);
-    }
-    case 'create':
-      return api.post(instances, { entitySchema: step.schema, instanceId: step.id, state: step.state });
-    case 'replace':
-      return api.put(instancePath(instances, step), { state: step.state }, matching(step, model));
-    case 'remove':
-      return api.delete(instancePath(instances, step));
-    case 'look': {
-      const atSeq = seqBack(model.entries.length, step.back);
-      return api.get(`${instancePath(instances, step)}&atSeq=${atSeq}`);
-    }
-    case 'bind':
-      return api.post(bindings, step.bindings);
-    case 'rebind':
-      return api.put(bindings, step.bindings);
-    case 'unbind':
-      return api.delete(`${bindings}?event=${step.event}`);
-    case 'turn':
-      return api.post(`${deployment}/${step.action}`);
-    case 'rename':
-      return api.put(deployment, { name: step.name });
-    case 'end':
-      return api.delete(deployment);
-    case 'clone':
-      return api.post(`${world}/deployments`, cloneBody(deployment, model, step));
-    case 'redefine':
-      return api.put(`${world}/events/${step.event}/event-versions/${step.version}`, versionBody(step.plan));
-  }
+/** How a user sends each kind of step. */
+const REQUESTS: {
+  readonly [One in Kind]: (api: ApiClient, target: CommandTarget, step: Of<One>) => Promise<ApiAnswer>;
+} = {
+  execute: (api, { deployment }, { event, input, dryRun, key }) =>
+    api.post(
+      `${deployment}/execute${dryRun ? '?dryRun=true' : ''}`,
+      { event, input },
+      key === null ? {} : { 'idempotency-key': key },
+    ),
+  create: (api, { deployment }, { schema: entitySchema, id: instanceId, state }) =>
+    api.post(`${deployment}/entity-instances`, { entitySchema, instanceId, state }),
+  replace: (api, { deployment, model }, step) =>
+    api.put(instancePath(deployment, step), { state: step.state }, matching(step, model)),
+  remove: (api, { deployment }, step) => api.delete(instancePath(deployment, step)),
+  look: (api, { deployment, model }, step) =>
+    api.get(`${instancePath(deployment, step)}&atSeq=${seqBack(model.entries.length, step.back)}`),
+  bind: (api, { deployment }, { bindings }) => api.post(`${deployment}/event-bindings`, bindings),
+  rebind: (api, { deployment }, { bindings }) => api.put(`${deployment}/event-bindings`, bindings),
+  unbind: (api, { deployment }, { event }) => api.delete(`${deployment}/event-bindings?event=${event}`),
+  turn: (api, { deployment }, { action }) => api.post(`${deployment}/${action}`),
+  rename: (api, { deployment }, { name }) => api.put(deployment, { name }),
+  end: (api, { deployment }) => api.delete(deployment),
+  clone: (api, { world, deployment, model }, step) =>
+    api.post(`${world}/deployments`, cloneBody(deployment, model, step)),
+  redefine: (api, { world }, { event, version, plan }) =>
+    api.put(`${world}/events/${event}/event-versions/${version}`, versionBody(plan)),
+};
+
+function ask(api: ApiClient, target: CommandTarget, step: Command): Promise<ApiAnswer> {
+  const send: (api: ApiClient, target: CommandTarget, step: never) => Promise<ApiAnswer> =
+    REQUESTS[step.kind];
+  return send(api, target, step as never);
 }
 
-const instancePath = (instances: string, { id, schema }: { id: string; schema: string | null }): string =>
-  `${instances}/${encodeURIComponent(id)}${schema === null ? '' : `?entitySchema=${schema}`}`;
+const instancePath = (deployment: string, { id, schema }: { id: string; schema: string | null }): string =>
+  `${deployment}/entity-instances/${encodeURIComponent(id)}${schema === null ? '' : `?entitySchema=${schema}`}`;
 
 /** The revision of the instance that is meant, as the model knows it, or another one. */
 function matching(
-  { match, schema, id }: Extract<Command, { kind: 'replace' }>,
+  { match, schema, id }: Of<'replace'>,
   { instances }: ModelDeployment,
 ): Record<string, string> {
   if (match === 'none') return {};
@@ -162,7 +153,7 @@ function matching(
 const cloneBody = (
   deployment: string,
   { entries }: ModelDeployment,
-  { back, mode, explicit }: Extract<Command, { kind: 'clone' }>,
+  { back, mode, explicit }: Of<'clone'>,
 ) => ({
   name: 'Clone',
   mode,

@@ -42,14 +42,6 @@ describeWithNats(
       expect(await firstLine(second.url)).toMatch(/^INFO/);
       expect(await readdir(storeDir)).toEqual(['jetstream']);
     });
-
-    test('ends with its signal', async () => {
-      const abort = new AbortController();
-      const { url, stop } = await startNatsServer({ signal: abort.signal });
-      abort.abort();
-      await stop();
-      await expect(firstLine(url)).rejects.toThrow(/ECONNREFUSED/);
-    });
   },
   { own: true },
 );

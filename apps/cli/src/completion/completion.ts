@@ -1,51 +1,42 @@
-import { Argument, type Command, type Option } from 'commander';
+import { Argument, type Command } from 'commander';
 import type { CommandContext } from '../terminal/context.js';
 
-/** `orrery completion bash|zsh`. */
+/**
+ * `orrery completion bash|zsh`: a script that completes commands and options of `orrery`; where neither fits, names of
+ * files. It holds all words, so no key press starts a program.
+ */
 export function addCompletionCommand(program: Command, { write }: CommandContext): void {
   program
     .command('completion')
     .description('print a script that completes commands and options')
     .addArgument(new Argument('<shell>', 'source <(orrery completion bash)').choices(['bash', 'zsh']))
-    .action((shell: Shell) => write(completionScript(shell, completionWords(program)).trimEnd()));
+    .action((shell: 'bash' | 'zsh') => {
+      const [head, completion] = SCRIPTS[shell];
+      write(`${head}${WORDS(rowsOf(program))}${completion}`.trimEnd());
+    });
 }
 
-/** What may follow a command, and the options whose value is one of a few. */
-export interface CompletionWords {
+/** What may follow a command. */
+interface CompletionWords {
   /** The words that lead to the command, joined by spaces; empty for the program itself. */
   readonly path: string;
   readonly commands: readonly string[];
   readonly options: readonly string[];
 }
 
-/** A row for every command of a program, under all of its names. */
-export function completionWords(program: Command): CompletionWords[] {
-  return rowsOf(program, []);
-}
-
-function rowsOf(command: Command, path: readonly string[]): CompletionWords[] {
-  const below = command.commands;
+/** A row for every command below one, under all of its names. */
+function rowsOf(command: Command, path: readonly string[] = []): CompletionWords[] {
+  const namesOf = (one: Command) => [one.name(), ...one.aliases()];
   const own = {
     path: path.join(' '),
-    commands: below.flatMap((one) => [one.name(), ...one.aliases()]),
-    options: [...command.options.map(longOf), '--help'],
+    commands: command.commands.flatMap(namesOf),
+    options: [...command.options.map(({ long }) => long ?? ''), '--help'],
   };
-  const rows = below.flatMap((one) =>
-    [one.name(), ...one.aliases()].flatMap((name) => rowsOf(one, [...path, name])),
+  const rows = command.commands.flatMap((one) =>
+    namesOf(one).flatMap((name) => rowsOf(one, [...path, name])),
   );
   return [own, ...rows];
 }
-
-const longOf = ({ long }: Option): string => long ?? '';
-
-export type Shell = 'bash' | 'zsh';
-
-/**
- * A script that completes commands and options of `orrery`; where neither fits, names of files. It holds all words, so no
- * key press starts a program.
- */
-export const completionScript = (shell: Shell, rows: readonly CompletionWords[]): string =>
-  `${shell === 'bash' ? HEAD_BASH : HEAD_ZSH}${WORDS(rows)}${shell === 'bash' ? BASH : ZSH}`;
 
 /** Words of the command line lead from row to row as long as they are commands; anything else is an argument. */
 const WORDS = (rows: readonly CompletionWords[]): string => `
@@ -103,6 +94,8 @@ _orrery() {
 }
 compdef _orrery orrery
 `;
+
+const SCRIPTS = { bash: [HEAD_BASH, BASH], zsh: [HEAD_ZSH, ZSH] } as const;
 
 /** `orrery help schedules run`: commander's own knows one word alone. */
 export function addHelpCommand(program: Command): void {

@@ -1,11 +1,12 @@
 import { type AiModelRecord, type ChainRecord, MAX_LIMIT } from '@orrery/contracts';
 import { StartupError } from '@orrery/service-kit';
 import type { Command } from 'commander';
-import { askOrFail } from '../server/ask-server.js';
+import { askOrFail, askServer, Refusal } from '../server/ask-server.js';
 import { type Server, type ServerOptions, serverOf, withServerOptions } from '../server/find-server.js';
 import type { CommandContext } from '../terminal/context.js';
-import { playDemo } from './play-demo.js';
-import { aiRacingSteps, racingSteps } from './racing-steps.js';
+import { formatRows } from '../terminal/format-rows.js';
+import { poll } from '../terminal/poll.js';
+import { aiRacingSteps, pushesPath, racingSteps, type Step, tablePath } from './racing-steps.js';
 
 export function addDemoCommand(program: Command, context: CommandContext): void {
   const { write } = context;
@@ -16,13 +17,13 @@ export function addDemoCommand(program: Command, context: CommandContext): void 
     .option('--chain <name>', 'push the results of the races to this chain');
   withServerOptions(demo).action(async (options: ServerOptions & { ai?: true; chain?: string }) => {
     const server = await serverOf(options, context);
-    if (options.ai !== true) {
-      const withPushes = options.chain !== undefined;
-      if (options.chain !== undefined) await requireChain(server, options.chain);
-      return playDemo({ server, steps: racingSteps(options.chain), withPushes, write });
+    if (options.ai === true) {
+      const { modelDisplayName, modelDescription } = await defaultModel(server);
+      write(`The races are decided by ${modelDisplayName}. ${modelDescription}`);
+      return play(aiRacingSteps, server, write);
     }
-    write(introduction(await defaultModel(server)));
-    await playDemo({ server, steps: aiRacingSteps, write });
+    if (options.chain !== undefined) await requireChain(server, options.chain);
+    await play(racingSteps(options.chain), server, write, options.chain !== undefined);
   });
 }
 
@@ -47,5 +48,57 @@ async function defaultModel(server: Server): Promise<AiModelRecord> {
   );
 }
 
-const introduction = ({ modelDisplayName, modelDescription }: AiModelRecord): string =>
-  `The races are decided by ${modelDisplayName}. ${modelDescription}`;
+/** Plays a walk-through against a running server and shows each step and the resulting table. */
+async function play(
+  steps: readonly Step[],
+  server: Server,
+  write: CommandContext['write'],
+  withPushes = false,
+): Promise<void> {
+  const names: Record<string, string> = {};
+  for (const [index, { says, method, path, body, names: name, mayFail, shown }] of steps.entries()) {
+    const target = fill(path, names);
+    write(`\n${index + 1}. ${says}\n   ${method} /api${target}`);
+    const answer = await askServer(server, method, target, body);
+    const { status, data, code, error } = answer;
+    if (status >= 300 && mayFail?.includes(code ?? '') !== true)
+      throw new Refusal(server, { method, path: `/api${target}` }, answer);
+    if (name !== undefined) names[name] = (data as { address: string }).address;
+    write(
+      `   ${status < 300 ? shorten(JSON.stringify(shown === undefined ? data : shown(data as never))) : `refused, nothing changed (${code}): ${error}`}`,
+    );
+  }
+  if (withPushes) await showPushes(server, fill(pushesPath, names), write);
+  const horses = await askOrFail(server, 'GET', fill(tablePath, names));
+  const rows = (horses.data as Horse[]).map(({ instanceId, state }) => ({ horse: instanceId, ...state }));
+  write(`\n${formatRows(rows, ['horse', 'wins', 'speed', 'stamina'])}`);
+}
+
+interface Horse {
+  instanceId: string;
+  state: Record<string, unknown>;
+}
+
+const fill = (path: string, names: Readonly<Record<string, string>>): string =>
+  path.replace(/\{(\w+)\}/g, (_, name) => names[name] ?? '');
+const shorten = (text: string): string => (text.length <= 150 ? text : `${text.slice(0, 149)}…`);
+
+/** How long pushes are waited for. */
+const WAITING = { forMs: 60_000, everyMs: 500 };
+
+interface Push {
+  number: number;
+  status: string;
+  transaction: string | null;
+  block: number | null;
+}
+
+/** Waits until the pushes of a deployment are on the chain, and shows where. */
+async function showPushes(server: Server, path: string, write: CommandContext['write']): Promise<void> {
+  const ask = async () => (await askOrFail(server, 'GET', path)).data as Push[];
+  const areThere = (all: Push[]) =>
+    all.length > 0 && all.every(({ status }) => status === 'confirmed' || status === 'finalized');
+  const pushes = await poll(ask, areThere, WAITING);
+  write(`\nThe pushes of the deployment (GET /api${path})`);
+  write(formatRows(pushes, ['number', 'status', 'block', 'transaction']));
+}

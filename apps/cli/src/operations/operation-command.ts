@@ -68,17 +68,13 @@ interface TypedOptions extends ServerOptions, Showing {
   readonly [name: string]: unknown;
 }
 
-interface OperationOptions {
-  readonly rpc: RoutedRpc;
-  readonly extra?: Extra | undefined;
-  readonly context: CommandContext;
-}
-
 /** Adds the command of one operation: its arguments and options follow from the contract. */
 export function addOperationCommand(
   parent: Command,
   verb: string,
-  { rpc, extra = {}, context }: OperationOptions,
+  rpc: RoutedRpc,
+  context: CommandContext,
+  extra: Extra = {},
 ): Command {
   const form = formOf(rpc);
   const rest = extra.rest ?? pairsOf(form);

@@ -15,7 +15,7 @@ export function addOperationsCommands(program: Command, context: CommandContext)
     const verb = words.at(-1) ?? '';
     const parent = words.length === 1 ? program : groupOf(program, words[0] ?? '');
     if (parent.commands.some((command) => command.name() === verb)) continue;
-    addOperationCommand(parent, verb, { rpc, extra: EXTRAS[rpc.name], context });
+    addOperationCommand(parent, verb, rpc, context, EXTRAS[rpc.name]);
   }
 }
 

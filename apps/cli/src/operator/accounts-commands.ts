@@ -1,5 +1,6 @@
 import type { AccountQuotas } from '@orrery/contracts';
 import type { Command } from 'commander';
+import { type ServerOptions, serverOf, withServerOptions } from '../server/find-server.js';
 import type { CommandContext } from '../terminal/context.js';
 import { numberLike, wholeNumber } from '../terminal/options.js';
 
@@ -37,4 +38,16 @@ export function addAccountsCommands(program: Command, context: CommandContext): 
     .option('--ai-usd-per-day <dollars>', 'cost of AI models per UTC day', dollars)
     .option('--pushes-per-day <number>', 'pushes to chains per UTC day', wholeNumber)
     .action(async (id: number, options: AccountQuotas) => (await work()).setQuotas(id, options, context));
+}
+
+/** `orrery console`: a link that opens the console signed in. */
+export function addConsoleCommand(program: Command, context: CommandContext): void {
+  const command = program
+    .command('console')
+    .description(
+      'print a link that signs a browser on this machine in to the console, once and within 60 seconds',
+    );
+  withServerOptions(command).action(async (options: ServerOptions) =>
+    (await work()).printSignInLink(await serverOf(options, context), context),
+  );
 }

@@ -1,24 +1,16 @@
-import type { JsonObject } from '@orrery/contracts';
-import { createOrrery, OrreryError, type Payer, type PaymentRequired, type PublicAnswer } from '@orrery/sdk';
+import {
+  createOrrery,
+  OrreryError,
+  type Payer,
+  type PaymentRequired,
+  type PublicAnswer,
+  type PublicExecution,
+} from '@orrery/sdk';
 import { StartupError } from '@orrery/service-kit';
 import { readGivenFile } from '../documents/read-document.js';
 import { adviceOn } from '../server/ask-server.js';
 import type { Wallet } from '../wallets/wallet-file.js';
 import { howToPay, offersOf, unaffordable } from './offers.js';
-
-export interface PublicRequest {
-  /** Address of the server. */
-  readonly url: string;
-  /** Address of the deployment; the wallet signs it. */
-  readonly deployment: string;
-  readonly event: string;
-  readonly input: JsonObject;
-  readonly wallet: Wallet;
-  /** Pays the price; without it the price is an error. */
-  readonly payer: Payer | undefined;
-  /** Tells that the payment is unclear, which may take minutes. */
-  readonly onAwaitingPayment: (executionId: string) => void;
-}
 
 /** Milliseconds in which a server that is away may come back. */
 const PATIENCE_MS = 5000;
@@ -27,10 +19,9 @@ const PATIENCE_MS = 5000;
  * Signs and sends one public execution (docs/public-execution.md).
  * @throws StartupError with the server's words when it refuses, with what is asked for when that is not paid
  */
-export async function executePublicly({ url, wallet, ...execution }: PublicRequest): Promise<PublicAnswer> {
-  const by = { publicKey: wallet.address, sign: wallet.sign };
+export async function executePublicly(url: string, execution: PublicExecution): Promise<PublicAnswer> {
   try {
-    return await createOrrery({ url, retryForMs: PATIENCE_MS }).executePublic({ ...execution, by });
+    return await createOrrery({ url, retryForMs: PATIENCE_MS }).executePublic(execution);
   } catch (cause) {
     if (cause instanceof StartupError) throw cause;
     const reason =
@@ -55,12 +46,10 @@ async function refusalOf(error: OrreryError, url: string): Promise<string> {
 }
 
 export interface PayerOptions {
-  /** Pays on Solana, unless there is another key. */
-  readonly wallet: Wallet;
-  /** File with the private key (0x and 64 hex digits) that pays, on EVM chains. */
-  readonly evmKeyFile: string | undefined;
+  /** File with the private key (0x and 64 hex digits) that pays, on EVM chains; without it the wallet pays, on Solana. */
+  readonly evmKey?: string;
   /** Address of a node of Solana; the public one of the network by default. */
-  readonly solanaRpc: string | undefined;
+  readonly solanaRpc?: string;
   /** The most that one payment may cost, in US dollars. */
   readonly maxUsd: number;
 }
@@ -69,10 +58,10 @@ export interface PayerOptions {
  * Pays what a 402 asks for, in the well-known dollar assets alone. What it does not pay is a StartupError that says what
  * would be needed. The x402 packages are loaded here, so that no other command waits for them.
  */
-export async function createPayer(options: PayerOptions): Promise<Payer> {
-  const { maxUsd, evmKeyFile } = options;
-  const client = await x402ClientOf(options);
-  const family = evmKeyFile === undefined ? 'solana' : 'evm';
+export async function createPayer(wallet: Wallet, options: PayerOptions): Promise<Payer> {
+  const { maxUsd, evmKey } = options;
+  const client = await x402ClientOf(wallet, options);
+  const family = evmKey === undefined ? 'solana' : 'evm';
   return {
     createPaymentPayload: async (required: never) => {
       const reason = unaffordable(await offersOf(required as PaymentRequired), { family, maxUsd });
@@ -82,10 +71,10 @@ export async function createPayer(options: PayerOptions): Promise<Payer> {
   };
 }
 
-async function x402ClientOf({ wallet, evmKeyFile, solanaRpc, maxUsd }: PayerOptions) {
+async function x402ClientOf(wallet: Wallet, { evmKey, solanaRpc, maxUsd }: PayerOptions) {
   const { x402Client } = await import('@x402/fetch');
   const client = new x402Client().setSpendControls({ maxAmountPerPayment: `$${maxUsd}` });
-  if (evmKeyFile === undefined) {
+  if (evmKey === undefined) {
     const { ExactSvmScheme } = await import('@x402/svm/exact/client');
     const { createKeyPairSignerFromBytes } = await import('@solana/kit');
     const signer = await createKeyPairSignerFromBytes(wallet.secretKey);
@@ -93,7 +82,7 @@ async function x402ClientOf({ wallet, evmKeyFile, solanaRpc, maxUsd }: PayerOpti
   } else {
     const { registerExactEvmScheme } = await import('@x402/evm/exact/client');
     const { privateKeyToAccount } = await import('viem/accounts');
-    registerExactEvmScheme(client, { signer: privateKeyToAccount(await readEvmKey(evmKeyFile)) });
+    registerExactEvmScheme(client, { signer: privateKeyToAccount(await readEvmKey(evmKey)) });
   }
   return client;
 }

@@ -7,17 +7,14 @@ import { askOrFail } from '../server/ask-server.js';
 import { type ServerOptions, serverOf, urlOf, withServerOptions } from '../server/find-server.js';
 import type { CommandContext } from '../terminal/context.js';
 import { readWalletFile } from '../wallets/wallet-file.js';
-import { createPayer, executePublicly } from './execute-publicly.js';
+import { createPayer, executePublicly, type PayerOptions } from './execute-publicly.js';
 
-interface ExecuteOptions extends ServerOptions {
+interface ExecuteOptions extends ServerOptions, PayerOptions {
   deployment: string;
   event: string;
   input: string;
   wallet: string;
   pay: boolean;
-  maxUsd: number;
-  evmKey?: string;
-  solanaRpc?: string;
 }
 
 /** `orrery public execute`: what anyone with a wallet may do, so it needs no key of the service. */
@@ -42,9 +39,8 @@ export function addPublicCommands(program: Command, context: CommandContext): vo
 }
 
 async function runPublicly(options: ExecuteOptions, context: CommandContext): Promise<void> {
-  const { event, evmKey: evmKeyFile, solanaRpc, maxUsd } = options;
   const wallet = await readWalletFile(options.wallet);
-  const payer = options.pay ? await createPayer({ wallet, evmKeyFile, solanaRpc, maxUsd }) : undefined;
+  const payer = options.pay ? await createPayer(wallet, options) : undefined;
   const url = await urlOf(options, context);
   const deployment = await addressOf(options, context);
   const input = await readDocument(options.input);
@@ -53,8 +49,9 @@ async function runPublicly(options: ExecuteOptions, context: CommandContext): Pr
     context.note(
       `It is not known yet whether the payment was charged. The execution ${executionId} waits for its chain, a few minutes at most.`,
     );
-  const asked = { url, deployment, event, input, wallet, payer, onAwaitingPayment };
-  const { settlement, ...answer } = await executePublicly(asked);
+  const by = { publicKey: wallet.address, sign: wallet.sign };
+  const asked = { deployment, event: options.event, input, by, payer, onAwaitingPayment };
+  const { settlement, ...answer } = await executePublicly(url, asked);
   context.write(JSON.stringify(answer, null, 2));
   if (settlement !== null) context.write(`paid: ${JSON.stringify(settlement)}`);
 }

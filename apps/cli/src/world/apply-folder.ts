@@ -1,9 +1,16 @@
+import { StartupError } from '@orrery/service-kit';
 import { findWorld, ownWorlds } from '../operations/references.js';
+import { Refusal, type ServerAnswer, send } from '../server/ask-server.js';
 import { type Server, type ServerOptions, serverOf } from '../server/find-server.js';
 import type { CommandContext } from '../terminal/context.js';
-import { applyChanges } from './apply-changes.js';
-import { withoutFirstVersion } from './change-requests.js';
-import { boundDrafts, type CheckedWarning, checkWithServer } from './check-with-server.js';
+import { type ChangeRequest, requestsOf, withoutFirstVersion } from './change-requests.js';
+import {
+  type Applying,
+  afterApplying,
+  boundDrafts,
+  type CheckedWarning,
+  checkWithServer,
+} from './check-with-server.js';
 import type { StoredWorld } from './definitions.js';
 import { orphanedNames } from './orphaned-names.js';
 import { type Change, type Plan, planChanges, showPlan } from './plan-changes.js';
@@ -34,11 +41,10 @@ export async function applyFolder(
   // For programs nothing but the outcome is written.
   const say = options.json === true ? () => undefined : context.write;
   say(introduction(plan, folder, stored));
-  const warnings = await checked(plan, { server, folder, stored, prune }, context);
+  const applying = { server, folder, stored, prune };
+  const warnings = await checked(plan, applying, context);
   const isWanted = await isConfirmed(plan, folder, options, context);
-  const world = isWanted
-    ? await makeChanges(plan, { server, folder, stored, warnings }, context)
-    : stored?.address;
+  const world = isWanted ? await makeChanges(plan, applying, warnings, context) : stored?.address;
   if (isWanted) say(`${folder.world.name} (${world}) is as the files say.`);
   if (options.json === true) context.write(JSON.stringify(outcomeOf(plan, world, isWanted), null, 2));
 }
@@ -46,26 +52,17 @@ export async function applyFolder(
 /** Says what is likely to be wrong before anybody is asked. @throws StartupError with what the server would refuse */
 async function checked(
   plan: Plan,
-  checking: Parameters<typeof checkWithServer>[1],
+  applying: Applying,
   { note }: CommandContext,
 ): Promise<readonly CheckedWarning[]> {
-  const { server, stored } = checking;
+  const { server, stored } = applying;
   if (plan.changes.length === 0) return [];
-  const warnings = await checkWithServer(plan, checking);
-  if (warnings === undefined)
-    note('The server is older than this command: it checks the definitions only when they are applied.');
-  for (const { shown } of warnings ?? []) note(`Warning: ${shown}`);
-  for (const sentence of orphanedNames(plan, eventsAfter(checking))) note(`Warning: ${sentence}`);
+  const warnings = await checkWithServer(plan, applying);
+  for (const { shown } of warnings) note(`Warning: ${shown}`);
+  for (const sentence of orphanedNames(plan, afterApplying('events', applying))) note(`Warning: ${sentence}`);
   if (stored !== undefined)
     for (const sentence of await boundDrafts(plan, stored.address, server)) note(sentence);
-  return warnings ?? [];
-}
-
-/** The events that the world will have: those on the server alone stay there, unless they are pruned. */
-function eventsAfter({ folder, stored, prune }: Parameters<typeof checkWithServer>[1]) {
-  const names = new Set(folder.events.map(({ name }) => name));
-  const left = prune ? [] : (stored?.events ?? []).filter(({ name }) => !names.has(name));
-  return [...folder.events, ...left];
+  return warnings;
 }
 
 /** The world that is meant; undefined: it is created. */
@@ -101,43 +98,73 @@ async function isConfirmed(
   return answer;
 }
 
-interface Making {
-  readonly server: Server;
-  readonly folder: WorldFolder;
-  readonly stored: StoredWorld | undefined;
-  /** They were said with file and line, so they are not said again. */
-  readonly warnings: readonly CheckedWarning[];
-}
-
-function makeChanges(
+/**
+ * Makes changes in their order and resolves with the world's address. What was warned of is not said again.
+ * @throws StartupError at the first one that the server refuses: those before it are made, and applying again goes on there
+ */
+async function makeChanges(
   { changes }: Plan,
-  { server, folder, stored, warnings }: Making,
+  { server, folder, stored }: Applying,
+  warnings: readonly CheckedWarning[],
   { note }: CommandContext,
 ): Promise<string> {
-  const said = warnings.flatMap((warning) => warning.said);
-  return applyChanges(changes, {
-    server,
-    folder,
-    address: stored?.address,
-    onDone: (change, messages) => {
-      for (const message of messages) {
-        const rest = said
-          .reduce((text, known) => text.replace(known, ''), message)
-          .replace(/There are \d+ more warnings\./, '')
-          .trim();
-        if (rest !== '')
-          note(`${change.what.split(' ')[1]} ${change.name}: ${inFiles(rest, change, folder)}`);
+  const known = warnings.flatMap(({ said }) => said);
+  let world = stored?.address;
+  for (const [done, change] of changes.entries()) {
+    const messages: string[] = [];
+    for (const request of requestsOf(change)) {
+      const path = world === undefined ? '/api/worlds' : `/api/worlds/${world}${request.path}`;
+      const { method, body } = request;
+      const answer = await send(server, { method, path, body });
+      if (answer.status >= 300) {
+        const text = new Refusal(server, { method, path }, inFile(answer, change, request, folder)).message;
+        throw new StartupError(`${text}\n${progressOf(done, changes.length)}`);
       }
-    },
-  });
+      world ??= (answer.data as { address: string }).address;
+      if (answer.message !== undefined) messages.push(answer.message);
+    }
+    for (const message of messages) {
+      const rest = known
+        .reduce((text, sentence) => text.replace(sentence, ''), message)
+        .replace(/There are \d+ more warnings\./, '')
+        .trim();
+      if (rest !== '') note(`${kindOf(change)} ${change.name}: ${inFiles(rest, change, folder)}`);
+    }
+  }
+  return world ?? '';
 }
 
-/** What saving alone can tell, such as the deployments of a draft that has become dearer, with the line in its file. */
-const inFiles = (message: string, { what, name }: Change, folder: WorldFolder): string =>
-  message.replaceAll(/Warning: (\/[^ ]+): /g, (_, pointer: string) => {
-    const kind = what.split(' ')[1] as DefinitionKind;
-    return `Warning: ${folder.lineOf(kind, name, withoutFirstVersion(pointer))}: `;
+const kindOf = ({ what }: Change): DefinitionKind => what.split(' ')[1] as DefinitionKind;
+
+/** A refusal whose pointers are lines of files. */
+function inFile(
+  answer: ServerAnswer,
+  change: Change,
+  { inFile: translate = (pointer) => pointer }: ChangeRequest,
+  folder: WorldFolder,
+): ServerAnswer {
+  const placed = (answer.errors ?? []).map((problem) => {
+    const line = folder.lineOf(kindOf(change), change.name, translate(problem.pointer));
+    return { ...problem, pointer: `${line}: ${problem.pointer}` };
   });
+  // The sentence names the first problem by its pointer into the body.
+  return placed.length === 0
+    ? answer
+    : { ...answer, error: 'The files say what the server refuses.', errors: placed };
+}
+
+const progressOf = (done: number, of: number): string =>
+  done === 0
+    ? 'Nothing was changed.'
+    : `${done} of ${of} changes were made before: mend this one and apply again, which goes on here.`;
+
+/** What saving alone can tell, such as the deployments of a draft that has become dearer, with the line in its file. */
+const inFiles = (message: string, change: Change, folder: WorldFolder): string =>
+  message.replaceAll(
+    /Warning: (\/[^ ]+): /g,
+    (_, pointer: string) =>
+      `Warning: ${folder.lineOf(kindOf(change), change.name, withoutFirstVersion(pointer))}: `,
+  );
 
 const outcomeOf = ({ changes, left }: Plan, world: string | undefined, applied: boolean) => ({
   world: world ?? null,

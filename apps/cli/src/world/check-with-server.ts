@@ -1,16 +1,18 @@
 import type { DefinitionCheck } from '@orrery/contracts';
 import { StartupError } from '@orrery/service-kit';
-import { listAll } from '../operations/references.js';
-import { askOrFail, Refusal, send } from '../server/ask-server.js';
+import { listAll, type Named } from '../operations/references.js';
+import { askOrFail, sendOrFail } from '../server/ask-server.js';
 import type { Server } from '../server/find-server.js';
 import { newEvent, withoutFirstVersion } from './change-requests.js';
-import type { EventDefinition, SchemaDefinition, StoredWorld } from './definitions.js';
+import type { EventDefinition, SchemaDefinition, StoredWorld, WorldContent } from './definitions.js';
 import type { Plan } from './plan-changes.js';
 import type { WorldFolder } from './read-folder.js';
 
-interface Checking {
+/** A folder that is applied to a world. */
+export interface Applying {
   readonly server: Server;
   readonly folder: WorldFolder;
+  /** Undefined: the first change creates it. */
   readonly stored: StoredWorld | undefined;
   readonly prune: boolean;
 }
@@ -27,18 +29,14 @@ export interface CheckedWarning {
 
 /** Bytes of events in one request; a body may have 1 MiB by default. */
 const EVENT_BYTES = 400_000;
-const REQUEST = { method: 'POST', path: '/api/worlds/check' } as const;
 
 /**
  * Has the server check what a plan creates or changes, and stores nothing.
- * @returns the warnings; undefined where the server is too old to check
  * @throws StartupError with all that it would refuse, with file and line
  */
-export async function checkWithServer(
-  { changes }: Plan,
-  checking: Checking,
-): Promise<CheckedWarning[] | undefined> {
-  const entitySchemas = schemasOf(checking);
+export async function checkWithServer({ changes }: Plan, applying: Applying): Promise<CheckedWarning[]> {
+  const { server, folder } = applying;
+  const entitySchemas = afterApplying('schemas', applying);
   const events = changes.flatMap((change) =>
     change.what === 'create event' || (change.what === 'change event' && change.version !== undefined)
       ? [change.to]
@@ -48,10 +46,11 @@ export async function checkWithServer(
   const problems = new Set<string>();
   const warnings: CheckedWarning[] = [];
   for (const group of groups) {
-    const checked = await ask(checking.server, { entitySchemas, events: group.map(newEvent) });
-    if (checked === undefined) return undefined;
+    const body = { entitySchemas, events: group.map(newEvent) };
+    const { data } = await sendOrFail(server, { method: 'POST', path: '/api/worlds/check', body });
+    const checked = data as DefinitionCheck;
     const shown = ({ pointer, message }: Found) =>
-      `${fileLineOf(pointer, { folder: checking.folder, entitySchemas, group })}: ${message}`;
+      `${fileLineOf(pointer, folder, entitySchemas, group)}: ${message}`;
     // Those of schemas are found with each group.
     for (const problem of checked.problems) problems.add(shown(problem));
     for (const one of checked.warnings) warnings.push({ shown: shown(one), said: saidOf(one) });
@@ -60,11 +59,14 @@ export async function checkWithServer(
   return warnings;
 }
 
-/** The schemas that the world will have: those on the server alone stay there, unless they are pruned. */
-function schemasOf({ folder, stored, prune }: Checking): SchemaDefinition[] {
-  const names = new Set(folder.schemas.map(({ name }) => name));
-  const left = prune ? [] : (stored?.schemas ?? []).filter(({ name }) => !names.has(name));
-  return [...folder.schemas, ...left];
+/** What the world will have: that on the server alone stays there, unless it is pruned. */
+export function afterApplying<Kind extends 'schemas' | 'events'>(
+  kind: Kind,
+  { folder, stored, prune }: Applying,
+): WorldContent[Kind][number][] {
+  const names = new Set(folder[kind].map(({ name }) => name));
+  const left = prune ? [] : (stored?.[kind] ?? []).filter(({ name }) => !names.has(name));
+  return [...folder[kind], ...left];
 }
 
 function grouped(events: readonly EventDefinition[]): EventDefinition[][] {
@@ -82,20 +84,12 @@ function grouped(events: readonly EventDefinition[]): EventDefinition[][] {
   return groups;
 }
 
-async function ask(server: Server, body: object): Promise<DefinitionCheck | undefined> {
-  const answer = await send(server, { ...REQUEST, body });
-  if (answer.status < 300) return answer.data as DefinitionCheck;
-  if (answer.code === 'route_not_found') return undefined;
-  throw new Refusal(server, REQUEST, answer);
-}
-
-interface Sent {
-  readonly folder: WorldFolder;
-  readonly entitySchemas: readonly SchemaDefinition[];
-  readonly group: readonly EventDefinition[];
-}
-
-function fileLineOf(pointer: string, { folder, entitySchemas, group }: Sent): string {
+function fileLineOf(
+  pointer: string,
+  folder: WorldFolder,
+  entitySchemas: readonly SchemaDefinition[],
+  group: readonly EventDefinition[],
+): string {
   const [, kind = '', at = '', rest = ''] = /^\/(entitySchemas|events)\/(\d+)(.*)$/s.exec(pointer) ?? [];
   if (kind === 'events')
     return folder.lineOf('event', group[Number(at)]?.name ?? '', withoutFirstVersion(rest));
@@ -107,11 +101,6 @@ function saidOf({ pointer, message }: Found): string[] {
   return [inEvent, withoutFirstVersion(inEvent)].map((pointed) => `Warning: ${pointed}: ${message}`);
 }
 
-interface Binding {
-  readonly event: string;
-  readonly eventVersion: number;
-}
-
 /** Which deployments run a draft that is to change, a sentence for each such event. */
 export async function boundDrafts({ changes }: Plan, world: string, server: Server): Promise<string[]> {
   const drafts = changes.flatMap((change) =>
@@ -120,9 +109,10 @@ export async function boundDrafts({ changes }: Plan, world: string, server: Serv
       : [],
   );
   if (drafts.length === 0) return [];
-  const users = await usersOf(world, server);
+  const bound = await boundVersions(world, server);
   return drafts.flatMap(({ event, eventVersion }) => {
-    const names = users.get(keyOf({ event, eventVersion })) ?? [];
+    const isBound = (one: BoundVersion) => one.event === event && one.eventVersion === eventVersion;
+    const names = bound.filter(isBound).map(({ deployment }) => deployment);
     if (names.length === 0) return [];
     const who = names.map((name) => `"${name}"`).join(', ');
     return [
@@ -134,16 +124,19 @@ export async function boundDrafts({ changes }: Plan, world: string, server: Serv
 const RUNS = 'runs it as changed from then on; --new-versions leaves it as it is';
 const RUN = 'run it as changed from then on; --new-versions leaves them as they are';
 
-const keyOf = ({ event, eventVersion }: Binding): string => `${eventVersion} ${event}`;
+interface BoundVersion {
+  readonly event: string;
+  readonly eventVersion: number;
+  /** The name of the one that binds it. */
+  readonly deployment: string;
+}
 
-/** The names of the deployments that bind a version. */
-async function usersOf(world: string, server: Server): Promise<Map<string, string[]>> {
-  const users = new Map<string, string[]>();
+async function boundVersions(world: string, server: Server): Promise<BoundVersion[]> {
+  const bound: BoundVersion[] = [];
   const path = `/worlds/${world}/deployments`;
-  for (const { address, name } of await listAll<{ address: string; name: string }>(server, path)) {
+  for (const { address, name: deployment } of await listAll<Named>(server, path)) {
     const { data } = await askOrFail(server, 'GET', `${path}/${address}/event-bindings`);
-    for (const binding of data as Binding[])
-      users.set(keyOf(binding), [...(users.get(keyOf(binding)) ?? []), name]);
+    bound.push(...(data as BoundVersion[]).map((binding) => ({ ...binding, deployment })));
   }
-  return users;
+  return bound;
 }

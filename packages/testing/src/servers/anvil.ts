@@ -15,7 +15,6 @@ export interface AnvilOptions {
   /** A file with the state, which is read at the start and written at the end. */
   readonly stateFile?: string;
   readonly args?: readonly string[];
-  readonly signal?: AbortSignal;
 }
 
 /** The private keys of anvil's first accounts, each with 10,000 ether. */
@@ -27,7 +26,7 @@ export const ANVIL_KEYS = [
 
 /** Starts an Ethereum node (Foundry's anvil) on 127.0.0.1. */
 export async function startAnvil(options: AnvilOptions = {}): Promise<TestServer> {
-  const { chainId = 31_337, blockTime, slotsInEpoch = 1, stateFile, args = [], signal } = options;
+  const { chainId = 31_337, blockTime, slotsInEpoch = 1, stateFile, args = [] } = options;
   const port = options.port ?? (await freePort());
   const all = [
     ...['--host', '127.0.0.1', '--port', String(port), '--chain-id', String(chainId)],
@@ -38,7 +37,7 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<TestServer
   ];
   const program = { file: anvilProgram(), env: {} };
   const readyOn = (line: string) => line.includes('Listening on');
-  const server = await runServerProgram({ program, args: all, temporary: '', readyOn, signal });
+  const server = await runServerProgram({ program, args: all, temporary: '', readyOn });
   return { ...server, port, url: `http://127.0.0.1:${port}` };
 }
 

@@ -15,8 +15,6 @@ export interface NatsServerOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Further arguments, such as those of a cluster. */
   readonly args?: readonly string[];
-  /** Ends the server. */
-  readonly signal?: AbortSignal;
 }
 
 /**
@@ -28,7 +26,7 @@ export async function startNatsServer(options: NatsServerOptions = {}): Promise<
   const { path, temporary } = await dataFolder(options.storeDir);
   const port = options.port ?? (await freePort());
   const readyOn = (line: string) => line.includes('Server is ready');
-  const { config, env, args: more = [], signal } = options;
+  const { config, env, args: more = [] } = options;
   const args = ['-a', '127.0.0.1', '-p', String(port), '-js', '-sd', path, ...more];
   if (config !== undefined) {
     const file = join(path, 'nats-server.conf');
@@ -37,6 +35,6 @@ export async function startNatsServer(options: NatsServerOptions = {}): Promise<
     args.push('-c', file);
   }
   const own = { ...program, env: { ...program.env, ...env } };
-  const server = await runServerProgram({ program: own, args, temporary, readyOn, signal });
+  const server = await runServerProgram({ program: own, args, temporary, readyOn });
   return { ...server, port, url: `nats://127.0.0.1:${port}` };
 }

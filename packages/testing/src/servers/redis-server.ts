@@ -5,8 +5,6 @@ import { dataFolder, runServerProgram, type TestServer } from './server-program.
 export interface RedisServerOptions {
   /** Port of the server that this one replaces. Default: any free port. */
   readonly port?: number;
-  /** Ends the server. */
-  readonly signal?: AbortSignal;
 }
 
 /** Starts Redis on 127.0.0.1 without persistence. */
@@ -17,6 +15,6 @@ export async function startRedisServer(options: RedisServerOptions = {}): Promis
   const address = ['--bind', '127.0.0.1', '--port', String(port)];
   const args = [...address, '--dir', path, '--save', '', '--appendonly', 'no'];
   const readyOn = (line: string) => line.includes('Ready to accept connections');
-  const server = await runServerProgram({ program, args, temporary, readyOn, signal: options.signal });
+  const server = await runServerProgram({ program, args, temporary, readyOn });
   return { ...server, port, url: `redis://127.0.0.1:${port}` };
 }

@@ -25,7 +25,6 @@ export interface ServerPlan {
   readonly temporary: string;
   /** Whether a line of the server's log says that it is ready. */
   readonly readyOn: (line: string) => boolean;
-  readonly signal?: AbortSignal | undefined;
 }
 
 /** A folder for a server's data: the given one, or a temporary one. */
@@ -37,8 +36,7 @@ export async function dataFolder(given: string | undefined): Promise<{ path: str
 
 /** Starts a server and resolves when its log says that it is ready. It ends with this process. */
 export async function runServerProgram(plan: ServerPlan): Promise<Omit<TestServer, 'url' | 'port'>> {
-  const { program, args, temporary, signal } = plan;
-  signal?.throwIfAborted();
+  const { program, args, temporary } = plan;
   const child = spawn(program.file, args, {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: program.env,
@@ -53,7 +51,6 @@ export async function runServerProgram(plan: ServerPlan): Promise<Omit<TestServe
     if (temporary !== '') await rm(temporary, { recursive: true, force: true });
   };
   const stop = () => end('SIGTERM');
-  signal?.addEventListener('abort', stop, { once: true });
   await untilReady(child, plan).catch((error) => end('SIGKILL').then(() => Promise.reject(error)));
   return { pid: child.pid ?? 0, stop, kill: () => end('SIGKILL'), [Symbol.asyncDispose]: stop };
 }
