@@ -10,8 +10,12 @@ import {
 import type { RuntimeConfig } from './config.js';
 import type { Decider, ModelList } from './core/models/model.js';
 import { createCatalogClient } from './lane/catalog/catalog-client.js';
-import { type LeaseKeeper, partitionsFreed, startLeaseKeeper } from './lane/ownership/lease-keeper.js';
-import { createOutsideWork } from './lane/ownership/outside-work.js';
+import {
+  createOutsideWork,
+  type LeaseKeeper,
+  partitionsFreed,
+  startLeaseKeeper,
+} from './lane/ownership/lease-keeper.js';
 import { createRouter } from './lane/ownership/route-to-owner.js';
 import { createAfterCommit, startPublication } from './lane/publication/publication.js';
 import { createLanes, type Lanes } from './lane/queue/lanes.js';
@@ -27,7 +31,7 @@ import {
   createDeploymentDirectory,
 } from './store/deployments/deployment-directory.js';
 import { createLifetimes } from './store/journal/lifetimes.js';
-import { createHeldPartitions, PARTITIONS } from './store/leases/partitions.js';
+import { createHeldPartitions, PARTITIONS } from './store/leases.js';
 import { createUsedKeys } from './store/runs/once-store.js';
 import { createIdBlocks, nextIdBlock } from './store/state/id-blocks.js';
 import { createInstanceLoader, loadState } from './store/state/load-state.js';

@@ -1,6 +1,6 @@
 import type { CallContext, Handlers, OwnedRpcs, runtimeContract } from '@orrery/contracts';
 import type { Semaphore } from '@orrery/service-kit';
-import { MAX_CHANGES } from './core/deciding/apply-changes.js';
+import { MAX_CHANGES } from './core/deciding/apply-proposal.js';
 import { MAX_READ } from './core/deciding/execution.js';
 import type { RuntimeContext } from './create-context.js';
 import {

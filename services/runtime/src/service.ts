@@ -14,7 +14,7 @@ import type { PaymentParties } from './runs/payments/payments.js';
 import { startReconciliation } from './runs/payments/reconcile.js';
 import type { CommitBatch } from './store/commit/commit-statement.js';
 import { accountPauses, storeAccount } from './store/deployments/account-store.js';
-import { endAllLeases } from './store/leases/lease-store.js';
+import { endAllLeases } from './store/leases.js';
 import { startOnceKeySweep } from './store/runs/once-store.js';
 import { startRunSweep } from './store/runs/run-store.js';
 import { followDatabaseTime } from './store/tables/database-time.js';

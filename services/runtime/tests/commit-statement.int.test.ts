@@ -3,9 +3,13 @@ import { createLogger } from '@orrery/service-kit';
 import { createTestDatabase, type TestDatabase } from '@orrery/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type JournalEntryDraft, sealEntry } from '../src/core/entries/entry.js';
-import type { PaymentEffect } from '../src/store/commit/batch.js';
-import { type Batch, type BindingWrite, newBatch, type TouchedInstance } from '../src/store/commit/batch.js';
-import { batchRows } from '../src/store/commit/batch-rows.js';
+import {
+  type Batch,
+  type BindingWrite,
+  batchRows,
+  newBatch,
+  type TouchedInstance,
+} from '../src/store/commit/batch.js';
 import {
   createCommit,
   ONCE_STATEMENT,
@@ -13,7 +17,8 @@ import {
   USUAL_STATEMENT,
   WHOLE_STATEMENT,
 } from '../src/store/commit/commit-statement.js';
-import { acquire, raiseEpochs, readBalance, readOwners, renew } from '../src/store/leases/lease-store.js';
+import type { PaymentEffect } from '../src/store/commit/effects.js';
+import { acquire, raiseEpochs, readBalance, readOwners, renew } from '../src/store/leases.js';
 import { totalsOfPayments } from '../src/store/runs/payment-store.js';
 import type { DeploymentState } from '../src/store/state/deployment-state.js';
 import { createInstanceMemory, type MemoryInstance } from '../src/store/state/instance-memory.js';

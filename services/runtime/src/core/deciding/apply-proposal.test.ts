@@ -2,7 +2,7 @@ import type { ChangeMode, JsonObject, JsonValue } from '@orrery/contracts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { foldChange, sameJson } from '../entries/entry.js';
-import { proposalOf } from './decide-proposal.js';
+import { proposalOf } from './apply-proposal.js';
 import { applyMutation, applyProposal } from './execute-event.js';
 import { executionOf, viewOf } from './execution.test-support.js';
 

@@ -1,6 +1,6 @@
 import type { ChangeMode, JsonObject } from '@orrery/contracts';
 import { expect, test } from 'vitest';
-import { mergeByMode } from './apply-changes.js';
+import { mergeByMode } from './apply-proposal.js';
 
 const before: JsonObject = { wins: 1, tags: ['a'], stats: { x: 1 }, name: 'Bolt', empty: null };
 const isRequired = (attribute: string) => attribute === 'name';

@@ -21,7 +21,7 @@ import {
   journalled,
   sameJson,
 } from '../entries/entry.js';
-import type { Proposal } from './decide-proposal.js';
+import type { Proposal } from './apply-proposal.js';
 import type { AppliedChange, CompiledDefinition, ExecutionLimits, ReadSet, Told } from './execution.js';
 
 const TEXTS = {

@@ -8,7 +8,7 @@ import {
   ServiceError,
 } from '@orrery/contracts';
 import { type PathWork, pathWork, readPath } from '@orrery/expressions';
-import { applyChanges } from './apply-changes.js';
+import { applyChanges, decideDirect, type Proposal, proposalOf } from './apply-proposal.js';
 import {
   checkEntrySize,
   checkGuards,
@@ -18,7 +18,6 @@ import {
   jsonBytes,
   refuseUnloaded,
 } from './check-changes.js';
-import { decideDirect, type Proposal, proposalOf } from './decide-proposal.js';
 import {
   type CompiledDefinition,
   type Decision,

@@ -1,7 +1,7 @@
 import type { Guards, JsonObject } from '@orrery/contracts';
 import { describe, expect, test } from 'vitest';
+import type { Proposal } from './apply-proposal.js';
 import { checkGuards } from './check-changes.js';
-import type { Proposal } from './decide-proposal.js';
 import type { AppliedChange } from './execution.js';
 import { compileSchema } from './execution.js';
 import { schemaOf } from './execution.test-support.js';

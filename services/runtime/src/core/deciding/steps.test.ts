@@ -1,6 +1,6 @@
 import { DEFAULT_CONTENT_LIMITS as LIMITS, ServiceError } from '@orrery/contracts';
 import { describe, expect, it } from 'vitest';
-import { applyChanges } from './apply-changes.js';
+import { applyChanges, decideDirect, invalidKey, proposalOf } from './apply-proposal.js';
 import {
   changeNotAllowed,
   checkEntrySize,
@@ -11,7 +11,6 @@ import {
   refuseUnloaded,
   tooManyInstances,
 } from './check-changes.js';
-import { decideDirect, invalidKey, proposalOf } from './decide-proposal.js';
 import { readForExecution } from './execute-event.js';
 import { compileSchema, type InstanceState } from './execution.js';
 import { emptyView, executionOf, schemaOf, viewOf } from './execution.test-support.js';

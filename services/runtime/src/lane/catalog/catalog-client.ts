@@ -18,50 +18,11 @@ import {
 } from '../../core/deciding/execution.js';
 import type { MadeClaim, SchemaClaim } from '../../store/deployments/claim-store.js';
 
-/** What the runtime knows of the catalog: definitions as they are now, and claims on them. */
-export interface CatalogClient {
-  /** A version as it is now; a locked one never changes. `undefined` when it is gone. */
-  version(versionId: number): Promise<CompiledDefinition | undefined>;
-  /** The id of an event's version, bound or not; `undefined` when there is none. */
-  findVersion(worldId: number, event: string, version: number): Promise<number | undefined>;
-  /** A live schema as it is now; `undefined` when there is none of this name. */
-  schema(worldId: number, name: string): Promise<CompiledSchema | undefined>;
-  /** The names of a world's live schemas, up to 100, on behalf of a caller who may see it; none without the catalog. */
-  schemaNames(world: string, call: CallContext): Promise<string[]>;
-  /** The world's texts as they are now; `undefined` when it is gone. */
-  world(worldId: number): Promise<WorldTexts | undefined>;
-  claimSchemas: ClaimSchemas;
-  /** Claims in the order of the versions. @throws `unknown_event`, `unknown_event_version` */
-  claimVersions(
-    deployment: { address: string; worldId: number },
-    versions: readonly { event: string; version: number }[],
-  ): Promise<VersionClaim[]>;
-  /** Locks versions for a deployment's lock. */
-  lock(
-    worldId: number,
-    versionIds: readonly number[],
-  ): Promise<{ definitions: VersionDefinition[]; world: WorldTexts }>;
-  /**
-   * Releases these claims unless they have been made again; without any named, all of the deployment's. A claim whose
-   * revision is unknown is left to the catalog's sweep.
-   */
-  release(
-    address: string,
-    some?: { versions?: readonly MadeClaim[]; schemas?: readonly MadeClaim[] },
-  ): Promise<void>;
-}
-
 export interface VersionClaim extends MadeClaim {
   readonly event: string;
   readonly version: number;
   readonly definition: VersionDefinition;
 }
-
-/** Claims schemas for a deployment's first instances. @throws `unknown_entity_schema` */
-export type ClaimSchemas = (
-  deployment: { address: string; world_id: number },
-  names: readonly string[],
-) => Promise<SchemaClaim[]>;
 
 const TIMEOUT_MS = 5000;
 
@@ -75,35 +36,45 @@ interface CatalogClientOptions {
   readonly beforeConfirm: () => Promise<void> | undefined;
 }
 
-export function createCatalogClient({ bus, clock, beforeConfirm }: CatalogClientOptions): CatalogClient {
+export type CatalogClient = ReturnType<typeof createCatalogClient>;
+
+/** What the runtime knows of the catalog: definitions as they are now, and claims on them. */
+export function createCatalogClient({ bus, clock, beforeConfirm }: CatalogClientOptions) {
   const { rpcs } = catalogContract;
   const options = () => serviceCall('runtime', clock, TIMEOUT_MS);
   const confirm = createConfirm(
     (request) => bus.call(rpcs['definitions.confirm'], request, options()),
     beforeConfirm,
   );
-  const definitions = createDefinitions(confirm);
   return {
-    version: definitions.version,
-    findVersion: async (worldId, event, version) => {
+    ...createDefinitions(confirm),
+    /** The id of an event's version, bound or not; `undefined` when there is none. */
+    findVersion: async (worldId: number, event: string, version: number): Promise<number | undefined> => {
       const request = { worldId, event, version };
       const { versionId } = await bus.call(rpcs['definitions.find'], request, options());
       return versionId ?? undefined;
     },
-    schema: definitions.schema,
-    schemaNames: async (worldAddress, call) => {
+    /** The names of a world's live schemas, up to 100, on behalf of a caller who may see it; none without the catalog. */
+    schemaNames: async (worldAddress: string, call: CallContext): Promise<string[]> => {
       const query = { page: 1, limit: MAX_LIMIT };
       const request = { params: { worldAddress }, query, headers: {}, body: {} };
       const listed = bus.call(rpcs['entitySchemas.list'], request, call);
       return (await listed.catch(() => ({ data: [] }))).data.map(({ name }) => name);
     },
-    world: definitions.world,
-    claimSchemas: async ({ address, world_id }, schemas) => {
+    /** Claims schemas for a deployment's first instances. @throws `unknown_entity_schema` */
+    claimSchemas: async (
+      { address, world_id }: { address: string; world_id: number },
+      schemas: readonly string[],
+    ): Promise<SchemaClaim[]> => {
       const request = { worldId: world_id, deployment: address, schemas: [...schemas] };
       const { definitions, revisions } = await bus.call(rpcs['claims.schemas'], request, options());
       return definitions.map(({ name, schemaId: id }) => ({ name, id, revision: revisions?.[id] ?? null }));
     },
-    claimVersions: async ({ address, worldId }, versions) => {
+    /** Claims in the order of the versions. @throws `unknown_event`, `unknown_event_version` */
+    claimVersions: async (
+      { address, worldId }: { address: string; worldId: number },
+      versions: readonly { event: string; version: number }[],
+    ): Promise<VersionClaim[]> => {
       if (versions.length === 0) return [];
       const request = { worldId, deployment: address, versions: [...versions] };
       const { definitions, revisions } = await bus.call(rpcs['claims.versions'], request, options());
@@ -112,9 +83,17 @@ export function createCatalogClient({ bus, clock, beforeConfirm }: CatalogClient
         return { event, version, id, revision: revisions?.[id] ?? null, definition };
       });
     },
-    lock: (worldId, versionIds) =>
+    /** Locks versions for a deployment's lock. */
+    lock: (worldId: number, versionIds: readonly number[]) =>
       bus.call(rpcs['definitions.lock'], { worldId, versionIds: [...versionIds] }, options()),
-    release: async (deployment, some) => {
+    /**
+     * Releases these claims unless they have been made again; without any named, all of the deployment's. A claim whose
+     * revision is unknown is left to the catalog's sweep.
+     */
+    release: async (
+      deployment: string,
+      some?: { versions?: readonly MadeClaim[]; schemas?: readonly MadeClaim[] },
+    ): Promise<void> => {
       const versions = known(some?.versions);
       const schemas = known(some?.schemas);
       if (some !== undefined && versions.length + schemas.length === 0) return;
@@ -182,37 +161,46 @@ function createDefinitions(confirm: Confirm) {
   const worlds = new LRUCache<number, WorldTexts>({ max: MAX_WORLDS });
 
   return {
+    /** A version as it is now; a locked one never changes. `undefined` when it is gone. */
     version: async (versionId: number): Promise<CompiledDefinition | undefined> => {
       const known = versions.get(versionId);
       if (known?.definition.isLocked) return known;
       const answer = await confirm('versions', { versionId, hash: known?.definition.hash ?? NO_HASH });
-      if (answer.state === 'same') return known;
-      versions.delete(versionId);
-      if (answer.state === 'gone') return undefined;
-      const compiled = compileDefinition(answer.definition);
-      versions.set(versionId, compiled);
-      return compiled;
+      return current(versions, versionId, known, answer, compileDefinition);
     },
-    /** `undefined` when the world is gone. */
+    /** The world's texts as they are now; `undefined` when it is gone. */
     world: async (worldId: number): Promise<WorldTexts | undefined> => {
       const known = worlds.get(worldId);
       const answer = await confirm('worlds', { worldId, hash: known?.hash ?? NO_HASH });
-      if (answer.state === 'same') return known;
-      worlds.delete(worldId);
-      if (answer.state === 'gone') return undefined;
-      worlds.set(worldId, answer.definition);
-      return answer.definition;
+      return current(worlds, worldId, known, answer, (texts) => texts);
     },
+    /** A live schema as it is now; `undefined` when there is none of this name. */
     schema: async (worldId: number, name: string): Promise<CompiledSchema | undefined> => {
       const key = `${worldId}:${name}`;
       const known = schemas.get(key);
       const answer = await confirm('schemas', { worldId, name, hash: known?.definition.hash ?? NO_HASH });
-      if (answer.state === 'same') return known;
-      schemas.delete(key);
-      if (answer.state === 'gone') return undefined;
-      const compiled = compileSchema(answer.definition);
-      schemas.set(key, compiled);
-      return compiled;
+      return current(schemas, key, known, answer, compileSchema);
     },
   };
+}
+
+type Answer<Definition> =
+  | { readonly state: 'same' }
+  | { readonly state: 'gone' }
+  | { readonly state: 'changed'; readonly definition: Definition };
+
+/** What is remembered, if the answer is that it is the same; else what takes its place, if anything does. */
+function current<Key extends {}, Compiled extends {}, Definition>(
+  cache: LRUCache<Key, Compiled>,
+  key: Key,
+  known: Compiled | undefined,
+  answer: Answer<Definition>,
+  compile: (definition: Definition) => Compiled,
+): Compiled | undefined {
+  if (answer.state === 'same') return known;
+  cache.delete(key);
+  if (answer.state === 'gone') return undefined;
+  const compiled = compile(answer.definition);
+  cache.set(key, compiled);
+  return compiled;
 }

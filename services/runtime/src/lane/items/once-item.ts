@@ -2,7 +2,6 @@ import {
   type AcceptedExecution,
   canonicalHash,
   type ErrorCode,
-  type ErrorReply,
   fromErrorReply,
   type JsonValue,
   type OnceKey,
@@ -10,7 +9,7 @@ import {
   ServiceError,
 } from '@orrery/contracts';
 import { findAnswer, type KeyedRequest } from '@orrery/database';
-import type { KeyedEffect, OnceKeyEffect } from '../../store/commit/batch.js';
+import type { KeyedEffect, OnceKeyEffect } from '../../store/commit/effects.js';
 import type { StoredOutcome, UsedKey } from '../../store/runs/once-store.js';
 import { type DeploymentState, keyIdOf } from '../../store/state/deployment-state.js';
 import type { Db } from '../../store/tables/schema.js';
@@ -133,15 +132,9 @@ function firstUsed(
 }
 
 function repeated<T>({ run_id, reply }: UsedKey): ItemOutcome<T | AcceptedExecution> {
-  if (reply === null) {
-    // A key without its answer is that of a run.
-    return { kind: 'answer', answer: { executionId: run_id ?? '', state: 'running' } };
-  }
-  // Stored by `stageOnceKeys`.
-  const outcome = reply as unknown as StoredOutcome;
-  return 'error' in outcome
-    ? { kind: 'refuse', error: fromErrorReply(outcome.error) }
-    : { kind: 'answer', answer: outcome.reply as T };
+  if (reply !== null) return storedOutcome(reply);
+  // A key without its answer is that of a run.
+  return { kind: 'answer', answer: { executionId: run_id ?? '', state: 'running' } };
 }
 
 const claims = (
@@ -165,8 +158,6 @@ export const endOfKeys = (
   now: number,
 ): readonly OnceKeyEffect[] =>
   keys.map((key) => ({ kind, scope: key.scope, key: key.key, expiresAt: expiryOf(key, now) }));
-
-type StoredAnswer = { readonly reply: JsonValue } | { readonly error: ErrorReply };
 
 /**
  * Makes an item answer a repetition of its request with the first answer. The item's own commit claims the key and
@@ -212,7 +203,7 @@ function answerInMemory({ keys }: DeploymentState, effect: KeyedEffect): JsonVal
 
 function storedOutcome<T>(stored: JsonValue): ItemOutcome<T> {
   // Stored by this very operation.
-  const answer = stored as unknown as StoredAnswer;
+  const answer = stored as unknown as StoredOutcome;
   if ('error' in answer) return { kind: 'refuse', error: fromErrorReply(answer.error) };
   return { kind: 'answer', answer: answer.reply as T };
 }

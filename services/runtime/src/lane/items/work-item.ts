@@ -1,6 +1,6 @@
 import type { ServiceError } from '@orrery/contracts';
 import type { InstanceName, SealedEntry } from '../../core/entries/entry.js';
-import type { Effects, OnceKeyEffect, PaymentEffect, RunEffect } from '../../store/commit/batch.js';
+import type { Effects, OnceKeyEffect, PaymentEffect, RunEffect } from '../../store/commit/effects.js';
 import type { DeploymentState, HoldName } from '../../store/state/deployment-state.js';
 import type { IdBlocks } from '../../store/state/id-blocks.js';
 

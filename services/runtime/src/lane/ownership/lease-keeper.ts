@@ -14,13 +14,14 @@ import {
   announce,
   type Balance,
   giveBack,
+  type HeldPartitions,
   leave,
+  PARTITIONS,
   readBalance,
   renew,
-} from '../../store/leases/lease-store.js';
-import { type HeldPartitions, PARTITIONS, takingOrder } from '../../store/leases/partitions.js';
+  takingOrder,
+} from '../../store/leases.js';
 import type { Db } from '../../store/tables/schema.js';
-import type { OutsideWork } from './outside-work.js';
 
 /**
  * Times the announcements of other processes by this process's monotonic clock: each is over when it has not changed for
@@ -71,15 +72,6 @@ interface LeaseKeeperOptions extends MovingOptions {
   readonly logger: Logger;
 }
 
-export interface LeaseKeeper {
-  /** Balances now, for instance because another process has given partitions back. */
-  wake(): void;
-  /** Renews, then balances. */
-  runOnce(): Promise<unknown>;
-  /** Hands everything over: drains, gives back, leaves. Repeated calls share one stop. */
-  stop(): Promise<void>;
-}
-
 const RENEW_AGAIN_MS = 250;
 /** A commit may keep a partition from being given back for this long, in milliseconds. */
 const DRAIN_MS = 250;
@@ -96,7 +88,7 @@ const MARGIN_MS = 50;
  *
  * Renewal has a loop of its own, so that no handover keeps it waiting; each partition is handed over by itself.
  */
-export function startLeaseKeeper(options: LeaseKeeperOptions): LeaseKeeper {
+export function startLeaseKeeper(options: LeaseKeeperOptions) {
   const { db, instance, ttlMs, held, clock, logger } = options;
   /** Statements that change which leases are held; each is short. */
   const turns = createSemaphore(1);
@@ -157,37 +149,36 @@ export function startLeaseKeeper(options: LeaseKeeperOptions): LeaseKeeper {
   };
   let stopped: Promise<void> | undefined;
   return {
+    /** Balances now, for instance because another process has given partitions back. */
     wake: balance.wake,
-    runOnce: async () => {
+    /** Renews, then balances. */
+    runOnce: async (): Promise<void> => {
       await renewal.runOnce();
       await balance.runOnce();
     },
-    stop: () => {
+    /** Hands everything over: drains, gives back, leaves. Repeated calls share one stop. */
+    stop: (): Promise<void> => {
       stopped ??= stop();
       return stopped;
     },
   };
 }
 
+export type LeaseKeeper = ReturnType<typeof startLeaseKeeper>;
+
 const NEVER = new AbortController().signal;
 
-interface Observed {
-  /** Live processes, this one included. */
-  readonly live: number;
-  /** Leases of others that have ended. */
-  readonly over: Balance['others'];
-  /** Until a partition that is not held here is free, in milliseconds; 0 when one is, null when all are held here. */
-  readonly freeInMs: number | null;
-}
-
-function createObserver({ instance, ttlMs, clock }: LeaseKeeperOptions): (read: Balance) => Observed {
+function createObserver({ instance, ttlMs, clock }: LeaseKeeperOptions) {
   const [partitions, processes] = [new ObservedLeases(clock, ttlMs), new ObservedLeases(clock, ttlMs)];
-  return ({ others, members }) => {
+  return ({ others, members }: Balance) => {
     const left = partitions.observe(new Map(others.map((one) => [String(one.partition), one])));
     const alive = processes.observe(new Map(members.map((one) => [one.instance, one])));
     return {
+      /** Live processes, this one included. */
       live: 1 + [...alive].filter(([name, ms]) => name !== instance && ms > 0).length,
+      /** Leases of others that have ended. */
       over: others.filter(({ partition }) => left.get(String(partition)) === 0),
+      /** Until a partition that is not held here is free, in milliseconds; 0 when one is, null when all are held here. */
       freeInMs: others.length === 0 ? null : Math.min(...left.values()),
     };
   };
@@ -274,4 +265,76 @@ export function createChooseMoving({
     outside.setMoving([...chosen, ...awaited]);
     return chosen;
   };
+}
+
+export type OutsideWork = ReturnType<typeof createOutsideWork>;
+
+/**
+ * What runs wait for outside of the process: answers of models, settlements of payments. Its answer is lost when the
+ * partition changes hands meanwhile, and the next owner asks (and pays) again. A partition that moves only for balance
+ * therefore waits until none is under way in it, and no model is asked in it meanwhile.
+ * `onIdle`: nothing is under way any more in a partition that is about to move.
+ */
+export function createOutsideWork(clock: Pick<Clock, 'sleep'>, onIdle: () => void) {
+  const underWay = new Map<number, number>();
+  /** Each is resolved when its partition stays after all. */
+  const moving = new Map<number, PromiseWithResolvers<void>>();
+  const add = (partition: number, count: 1 | -1) => {
+    const left = (underWay.get(partition) ?? 0) + count;
+    if (left > 0) underWay.set(partition, left);
+    else underWay.delete(partition);
+    if (left === 0 && moving.has(partition)) onIdle();
+  };
+  /** Work from its beginning until its answer is stored. */
+  const during = async <T>(partition: number, work: () => Promise<T>): Promise<T> => {
+    add(partition, 1);
+    try {
+      return await work();
+    } finally {
+      add(partition, -1);
+    }
+  };
+  return {
+    during,
+    /**
+     * The same, where the partition is not about to move. Otherwise resolves without it, once the partition stays after all
+     * or `waitMs` milliseconds are over. @throws AbortError
+     */
+    unlessMoving: (
+      partition: number,
+      { waitMs, signal }: { readonly waitMs: number; readonly signal: AbortSignal },
+      work: () => Promise<void>,
+    ): Promise<void> => {
+      const held = moving.get(partition);
+      if (held === undefined) return during(partition, work);
+      return resolvedWithin(Math.max(0, waitMs), held.promise, clock, signal);
+    },
+    isIdle: (partition: number): boolean => !underWay.has(partition),
+    /** These partitions are about to move, and no others. */
+    setMoving: (partitions: readonly number[]): void => {
+      for (const [partition, { resolve }] of moving) {
+        if (partitions.includes(partition)) continue;
+        moving.delete(partition);
+        resolve();
+      }
+      for (const partition of partitions)
+        if (!moving.has(partition)) moving.set(partition, Promise.withResolvers());
+    },
+  };
+}
+
+async function resolvedWithin(
+  ms: number,
+  promise: Promise<void>,
+  clock: Pick<Clock, 'sleep'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const done = new AbortController();
+  const late = clock.sleep(ms, AbortSignal.any([signal, done.signal]));
+  try {
+    await Promise.race([promise, late]);
+  } finally {
+    done.abort();
+    late.catch(() => undefined);
+  }
 }

@@ -21,8 +21,7 @@ import type {
   DeploymentPath,
   KnownDeployment,
 } from '../../store/deployments/deployment-directory.js';
-import { readOwners } from '../../store/leases/lease-store.js';
-import { type HeldPartitions, NotOwner, partitionOf } from '../../store/leases/partitions.js';
+import { type HeldPartitions, NotOwner, partitionOf, readOwners } from '../../store/leases.js';
 import type { Db } from '../../store/tables/schema.js';
 
 interface OwnedCall<Request, Reply> {
@@ -54,8 +53,7 @@ export type RouteToOwner = <Request, Reply>(
  * process answers that it is not the owner, or is gone before it took the call, the owner is looked up again, until the
  * call's deadline.
  */
-export function createRouter(dependencies: RouterDependencies): RouteToOwner {
-  const { db, held, clock, instance } = dependencies;
+export function createRouter({ db, bus, held, clock, instance }: RouterDependencies): RouteToOwner {
   const owners = createOwnerDirectory(db, clock);
   return async (call, context) => {
     for (;;) {
@@ -68,8 +66,8 @@ export function createRouter(dependencies: RouterDependencies): RouteToOwner {
       }
       const owner = await owners.ownerOf(call.partition);
       if (owner !== undefined && owner !== instance) {
-        const outcome = await forward(dependencies, owner, call, context);
-        if (outcome.answered) return outcome.reply;
+        const answer = await forward(bus, owner, call, context);
+        if (answer !== undefined) return answer.reply;
       }
       owners.invalidate();
       refuseLate(context, clock);
@@ -78,27 +76,25 @@ export function createRouter(dependencies: RouterDependencies): RouteToOwner {
   };
 }
 
-type Outcome<Reply> = { answered: true; reply: Reply } | { answered: false };
-
+/** The owner's answer; `undefined` where it is not the owner, or is gone before it took the call. */
 async function forward<Request, Reply>(
-  { bus }: RouterDependencies,
+  bus: Bus,
   owner: string,
   { name, request }: OwnedCall<Request, Reply>,
   context: CallContext,
-): Promise<Outcome<Reply>> {
-  const rpc = runtimeContract.rpcs['owner.forward'];
+): Promise<{ readonly reply: Reply } | undefined> {
+  const body = { name, request: request as JsonValue };
   try {
-    const body = { name, request: request as JsonValue };
     const answer = await bus.call(rpc, body, { ...context, instance: owner });
     // The owner's handler made it for this RPC, and the bus checks it on the way out.
-    return answer.kind === 'answered'
-      ? { answered: true, reply: answer.reply as Reply }
-      : { answered: false };
+    return answer.kind === 'answered' ? { reply: answer.reply as Reply } : undefined;
   } catch (error) {
-    if (isUnreached(error)) return { answered: false };
+    if (isUnreached(error)) return undefined;
     throw error;
   }
 }
+
+const rpc = runtimeContract.rpcs['owner.forward'];
 
 function refuseLate({ deadline, signal }: CallContext, clock: Clock): void {
   if (signal.aborted || clock.monotonic() >= deadline) throw new ServiceError('deadline_exceeded');

@@ -12,38 +12,12 @@ import {
 import { type Database, type OutboxMessage, type OutboxRow, startRelay } from '@orrery/database';
 import { type Clock, createMeter, type Logger, NamedSlots } from '@orrery/service-kit';
 import { type SealedEntry, stateChangesOf } from '../../core/entries/entry.js';
+import type { Batch } from '../../store/commit/batch.js';
 import { type Facts, loadFacts } from '../../store/journal/journal-store.js';
-import type { HeldPartitions, Lease } from '../../store/leases/partitions.js';
+import type { HeldPartitions, Lease } from '../../store/leases.js';
 import type { RuntimeSchema } from '../../store/tables/schema.js';
 
-interface CommittedBatch {
-  readonly onceKeys: ReadonlyMap<
-    string,
-    { readonly scope: string; readonly key: string; readonly kind: string }
-  >;
-  readonly entries: readonly {
-    readonly deploymentId: number;
-    readonly entry: SealedEntry;
-    readonly effects: { readonly pushes?: PushPlan | null };
-    readonly trace?: string | undefined;
-  }[];
-  readonly deployments: ReadonlyMap<
-    number,
-    {
-      readonly row: { readonly address: string; readonly world_address: string };
-      readonly head: { readonly seq: number };
-    }
-  >;
-}
-
-/** Publishes the entries of the journal as facts, and broadcasts how far journals go. */
-interface Publication {
-  /** Publishes the entries of a batch that is known to be committed. */
-  committed(batch: CommittedBatch): void;
-  /** Publishes the first entry of a deployment that is known to be committed. */
-  created(deployment: string): void;
-  stop(): Promise<void>;
-}
+type CommittedBatch = Pick<Batch, 'onceKeys' | 'entries' | 'deployments'>;
 
 interface PublicationDependencies {
   readonly database: Database<RuntimeSchema>;
@@ -57,18 +31,12 @@ interface PublicationDependencies {
 /** Under load facts are published together, at most this many milliseconds after their commits. */
 const RELAY_REST_MS = 40;
 
-/** Starts the relay from the outbox to the bus. */
-export function startPublication({
-  database,
-  bus,
-  shards,
-  clock,
-  logger,
-}: PublicationDependencies): Publication {
+/** Publishes the entries of the journal as facts, and broadcasts how far journals go. */
+export function startPublication({ database, bus, shards, clock, logger }: PublicationDependencies) {
   const recent = createRecentEntries();
   const traces = new Map<string, string>();
-  const traced: Pick<RecentEntries, 'take'> = {
-    take: (id) => {
+  const traced = {
+    take: (id: string) => {
       const found = recent.take(id);
       if (found?.trace !== undefined) traces.set(id, found.trace);
       return found;
@@ -96,13 +64,15 @@ export function startPublication({
     logger,
   });
   return {
-    committed: (batch) => {
+    /** Publishes the entries of a batch that is known to be committed. */
+    committed: (batch: CommittedBatch): void => {
       recent.add(batch);
       relay.wake();
       broadcastHeads(bus, batch);
       broadcastOccurrences(bus, batch);
     },
-    created: (deployment) => {
+    /** Publishes the first entry of a deployment that is known to be committed. */
+    created: (deployment: string): void => {
       relay.wake();
       broadcastLifecycle(bus, [deployment]);
     },
@@ -150,7 +120,7 @@ function broadcastLifecycle(bus: Pick<Bus, 'broadcast'>, deployments: readonly s
  * memory from the journal: an earlier owner committed them, or this process did before its start or too long ago.
  */
 export async function recentFacts(
-  recent: Pick<RecentEntries, 'take'>,
+  recent: Pick<ReturnType<typeof createRecentEntries>, 'take'>,
   rows: readonly OutboxRow[],
   load: (rows: readonly OutboxRow[]) => Promise<Facts>,
 ): Promise<Facts> {
@@ -180,17 +150,6 @@ interface RecentEntry {
   readonly trace?: string | undefined;
 }
 
-/**
- * Entries that this process committed and its relay has not requested yet, by entry id. Ids are unique, and
- * only committed entries are added, so the entry found by an id is the one in the journal.
- */
-interface RecentEntries {
-  /** Adds the entries of a batch that is known to be committed. */
-  add(batch: CommittedBatch): void;
-  /** Returns an entry and removes it. If the relay needs it again, it reads the database. */
-  take(id: string): RecentEntry | undefined;
-}
-
 export interface RecentLimits {
   readonly maxEntries: number;
   /** Bytes that all of them take, roughly. */
@@ -204,13 +163,16 @@ const FIXED_BYTES = 1000;
 const BYTES_PER_CHARACTER = 4;
 
 /**
+ * Entries that this process committed and its relay has not requested yet, by entry id. Ids are unique, and
+ * only committed entries are added, so the entry found by an id is the one in the journal.
+ *
  * Bounded: entries that another process's relay publishes, or that this one read from the database before the commit's
  * answer came, are never taken from here, so the oldest are dropped.
  */
-export function createRecentEntries({ maxEntries, maxBytes }: RecentLimits = LIMITS): RecentEntries {
+export function createRecentEntries({ maxEntries, maxBytes }: RecentLimits = LIMITS) {
   const known = new NamedSlots<string, RecentEntry>();
   let bytes = 0;
-  const take = (id: string) => {
+  const take = (id: string): RecentEntry | undefined => {
     const found = known.take(id);
     if (found === undefined) return undefined;
     bytes -= roughBytes(found);
@@ -223,8 +185,10 @@ export function createRecentEntries({ maxEntries, maxBytes }: RecentLimits = LIM
     }
   };
   return {
+    /** Returns an entry and removes it. If the relay needs it again, it reads the database. */
     take,
-    add: ({ entries, deployments }) => {
+    /** Adds the entries of a batch that is known to be committed. */
+    add: ({ entries, deployments }: CommittedBatch): void => {
       for (const { deploymentId, entry, effects, trace } of entries) {
         const worldAddress = deployments.get(deploymentId)?.row.world_address;
         if (worldAddress === undefined) continue;
@@ -245,7 +209,7 @@ export function createAfterCommit({
   held,
   wakeLeases,
 }: {
-  readonly publication: Pick<Publication, 'committed'>;
+  readonly publication: Pick<ReturnType<typeof startPublication>, 'committed'>;
   readonly held: Pick<HeldPartitions, 'dropLost'>;
   readonly wakeLeases: () => void;
 }) {

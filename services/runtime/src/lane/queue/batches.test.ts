@@ -3,8 +3,8 @@ import { createLogger, createSemaphore } from '@orrery/service-kit';
 import { expect, it, vi } from 'vitest';
 import type { DeploymentState } from '../../store/state/deployment-state.js';
 import { OpenRuns } from '../../store/state/deployment-state.js';
-import { createBatches } from './batches.js';
-import type { QueuedItem } from './queued-items.js';
+import { createBatches } from './lanes.js';
+import type { LaneParts, QueuedItem, WaitingItems } from './queued-items.js';
 
 const stateOf = (id: number) =>
   ({
@@ -41,26 +41,28 @@ function itemFor(state: DeploymentState): QueuedItem {
 const COMMITTED = { kind: 'committed' } as const;
 const REFUSED = { kind: 'refused', lost: [], heads: [], runs: [], keys: [] } as const;
 
-type Dependencies = Parameters<typeof createBatches>[0];
+type Dependencies = LaneParts & {
+  readonly prepareAndQueue: (queued: QueuedItem) => void;
+  /** The commit of a batch has ended. */
+  readonly release: WaitingItems['release'];
+};
 
-function batches(some: Partial<Dependencies>) {
-  return createBatches({
+function batches({ prepareAndQueue = () => {}, release = () => {}, ...some }: Partial<Dependencies>) {
+  const parts = {
     states: { isCurrent: () => true, forget: vi.fn(), trim: vi.fn() } as never,
     commitSlots: createSemaphore(2),
     ids: {} as never,
     lostTails: { endLostBy: () => undefined, acknowledge: () => undefined },
-    isAwaited: () => false,
     clock: { now: () => 0, monotonic: () => 0 },
     commit: () => Promise.resolve(COMMITTED),
     recover: () => Promise.resolve('unwritten'),
     onCommitted: () => undefined,
     onLost: () => undefined,
-    prepareAndQueue: () => undefined,
-    waitForRun: () => undefined,
-    onDone: () => undefined,
     logger: createLogger({ service: 'test', level: 'silent' }),
     ...some,
-  });
+  } as LaneParts;
+  const waiting = { isAwaited: () => false, release } as Partial<WaitingItems> as WaitingItems;
+  return createBatches(parts, waiting, prepareAndQueue);
 }
 
 it('a deployment that was read again during its commit is forgotten after it, others are not', async () => {
@@ -76,7 +78,7 @@ it('a deployment that was read again during its commit is forgotten after it, ot
       } as never,
       // Its partition was lost and held again.
       commit: async () => (current.delete(replaced) ? COMMITTED : REFUSED),
-      onDone: () => resolve(),
+      release: () => resolve(),
     });
     for (const state of [stays, replaced]) add(itemFor(state));
   });

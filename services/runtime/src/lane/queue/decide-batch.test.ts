@@ -5,8 +5,8 @@ import type { DeploymentState } from '../../store/state/deployment-state.js';
 import { ClaimedMessages, OpenRuns } from '../../store/state/deployment-state.js';
 import { createInstanceMemory } from '../../store/state/instance-memory.js';
 import type { ItemOutcome } from '../items/work-item.js';
-import { type DecideDependencies, decideBatch } from './decide-batch.js';
-import type { QueuedItem } from './queued-items.js';
+import { decideBatch } from './decide-batch.js';
+import type { LaneParts, QueuedItem, WaitingItems } from './queued-items.js';
 
 const stateOf = (id: number) =>
   ({
@@ -42,17 +42,19 @@ function queuedFor(state: DeploymentState, outcome: Partial<ItemOutcome<unknown>
   return { item, state, stage: 'undecided', isolated: false, preparations: 1 } as unknown as QueuedItem;
 }
 
-function setUp(some: Partial<DecideDependencies> = {}) {
+function setUp({
+  isAwaited = () => false,
+  ...some
+}: Partial<LaneParts> & { isAwaited?: WaitingItems['isAwaited'] } = {}) {
   const forget = vi.fn();
-  const dependencies: DecideDependencies = {
+  const parts = {
     states: { isCurrent: () => true, forget } as never,
     ids: {} as never,
     lostTails: { endLostBy: () => undefined },
-    isAwaited: () => false,
     clock: { now: () => 0, monotonic: () => 0 },
     ...some,
-  };
-  return { forget, decide: (queue: QueuedItem[]) => decideBatch(dependencies, queue, new Set()) };
+  } as LaneParts;
+  return { forget, decide: (queue: QueuedItem[]) => decideBatch(parts, isAwaited, queue, new Set()) };
 }
 
 it('an item that throws while it is staged leaves nothing to commit, and those before it are decided again', () => {

@@ -1,9 +1,8 @@
 import { asServiceError, ServiceError } from '@orrery/contracts';
-import type { Clock } from '@orrery/service-kit';
 import { changeKey } from '../../core/entries/entry.js';
-import { type Batch, type Effects, isEmpty, isFull, newBatch, onceKeyId } from '../../store/commit/batch.js';
+import { type Batch, isEmpty, isFull, newBatch, onceKeyId } from '../../store/commit/batch.js';
+import type { Effects } from '../../store/commit/effects.js';
 import {
-  idsFor,
   type Settlement,
   schemasCreatedBy,
   stageClaim,
@@ -11,9 +10,8 @@ import {
   stageOnceKeys,
   stagePayment,
   stageRun,
-  unclaimedOf,
 } from '../../store/commit/stage-effects.js';
-import { NotOwner } from '../../store/leases/partitions.js';
+import { NotOwner } from '../../store/leases.js';
 import {
   type DeploymentState,
   type HoldName,
@@ -26,8 +24,14 @@ import {
 } from '../../store/state/deployment-state.js';
 import type { IdBlocks } from '../../store/state/id-blocks.js';
 import type { ItemOutcome } from '../items/work-item.js';
-import { type QueuedItem, reasonToDrop, type WaitsFor } from './queued-items.js';
-import { type LostTails, type ResidentStates, tailLost } from './resident-states.js';
+import {
+  type LaneParts,
+  type QueuedItem,
+  reasonToDrop,
+  type WaitingItems,
+  type WaitsFor,
+} from './queued-items.js';
+import { tailLost } from './resident-states.js';
 
 /**
  * What an item has to wait for: an instance that it changes is held by a run, or it changes bindings, mode or pauses
@@ -71,14 +75,7 @@ export interface DecidedBatch {
   readonly waiting: readonly Waiting[];
 }
 
-export interface DecideDependencies {
-  readonly states: ResidentStates;
-  readonly ids: IdBlocks;
-  readonly lostTails: Pick<LostTails, 'endLostBy'>;
-  /** Whether an earlier item still waits for this, or has been called for it and not settled yet. */
-  readonly isAwaited: (deploymentId: number, name: HoldName) => boolean;
-  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
-}
+type DecidingParts = Pick<LaneParts, 'states' | 'ids' | 'lostTails' | 'clock'>;
 
 /**
  * Decides items in their order, each against the state that the one before it left, until the queue is empty or the
@@ -86,7 +83,8 @@ export interface DecideDependencies {
  * their state depends on a commit that may fail. An isolated item gets a batch of its own.
  */
 export function decideBatch(
-  dependencies: DecideDependencies,
+  parts: DecidingParts,
+  isAwaited: WaitingItems['isAwaited'],
   queue: QueuedItem[],
   uncommitted: ReadonlySet<number>,
 ): DecidedBatch {
@@ -109,7 +107,7 @@ export function decideBatch(
       staying.push(queued);
       continue;
     }
-    const settlement = decideOne(dependencies, queued, batch);
+    const settlement = decideOne(parts, isAwaited, queued, batch);
     if (settlement === 'unready') decided.unready.push(queued);
     else if ('halfStaged' in settlement) failed = { queued, error: settlement.halfStaged };
     else if ('name' in settlement) decided.waiting.push({ queued, waitsFor: settlement });
@@ -119,7 +117,7 @@ export function decideBatch(
   const unseen = queue.splice(seen);
   queue.length = 0;
   for (const queued of [...staying, ...unseen]) queue.push(queued);
-  return failed === undefined ? decided : withoutBatch(dependencies, decided, failed);
+  return failed === undefined ? decided : withoutBatch(parts, decided, failed);
 }
 
 /** An item threw while it was staged: the batch and the states in it hold a part of its effects. */
@@ -137,7 +135,7 @@ interface Failed {
  * are decided again, but the one that was staged by half: it gets its error.
  */
 function withoutBatch(
-  { states }: Pick<DecideDependencies, 'states'>,
+  { states }: DecidingParts,
   { batch, settled, unready, waiting }: DecidedBatch,
   { queued: failed, error }: Failed,
 ): DecidedBatch {
@@ -152,12 +150,12 @@ function withoutBatch(
 }
 
 function decideOne(
-  dependencies: DecideDependencies,
+  { states, ids, lostTails, clock }: DecidingParts,
+  isAwaited: WaitingItems['isAwaited'],
   queued: QueuedItem,
   batch: Batch,
 ): Settlement | 'unready' | WaitsFor | HalfStaged {
-  const { states, ids, lostTails, clock } = dependencies;
-  const { state, item } = queued;
+  const { state } = queued;
   const reason = reasonToDrop(queued, clock.monotonic());
   if (reason !== undefined) return { error: reason };
   if (state === undefined || !states.isCurrent(state)) return 'unready';
@@ -166,30 +164,35 @@ function decideOne(
   const at = timeAfter(state.head, clock.now());
   const lost = lostTails.endLostBy(state);
   try {
-    if (lost !== undefined) stageTailLost(batch, state, ids, tailLost(state, lost, at), at);
-    const outcome = outcomeOf(dependencies, item, { state, batch, at });
-    return 'kind' in outcome ? settle(outcome, { queued, state, batch, ids, at: new Date(at) }) : outcome;
+    if (lost !== undefined) stageEffects(batch, state, tailLost(state, lost, at), ids, new Date(at));
+    const deciding = { queued, state, batch, ids, at, isAwaited };
+    const outcome = outcomeOf(deciding);
+    return 'kind' in outcome ? settle(outcome, deciding) : outcome;
   } catch (error) {
     return { halfStaged: error };
   }
 }
 
+interface Deciding {
+  readonly queued: QueuedItem;
+  readonly state: DeploymentState;
+  readonly batch: Batch;
+  readonly ids: IdBlocks;
+  /** In milliseconds since the epoch. */
+  readonly at: number;
+  /** Whether an earlier item still waits for this, or has been called for it and not settled yet. */
+  readonly isAwaited: WaitingItems['isAwaited'];
+}
+
 /** What the item decides, or must wait for. What it throws settles it: nothing was staged. */
-function outcomeOf(
-  dependencies: DecideDependencies,
-  item: QueuedItem['item'],
-  { state, batch, at }: { readonly state: DeploymentState; readonly batch: Batch; readonly at: number },
-): ItemOutcome<unknown> | { readonly error: unknown } {
+function outcomeOf(deciding: Deciding): ItemOutcome<unknown> | { readonly error: unknown } {
+  const { queued, state, ids, at } = deciding;
   try {
-    const outcome = item.decide(state, dependencies.ids, at);
-    return deferUnlessReady(outcome, state, batch, dependencies);
+    return deferUnlessReady(queued.item.decide(state, ids, at), deciding);
   } catch (error) {
     return { error: error instanceof NotOwner ? error : asServiceError(error) };
   }
 }
-
-const stageTailLost = (batch: Batch, state: DeploymentState, ids: IdBlocks, effects: Effects, at: number) =>
-  stageEffects(batch, state, { effects, answer: () => ({ reply: undefined }) }, ids, new Date(at));
 
 /**
  * The outcome itself, or what must happen before the item can be decided for good: the batch that writes the same
@@ -198,23 +201,28 @@ const stageTailLost = (batch: Batch, state: DeploymentState, ids: IdBlocks, effe
  */
 function deferUnlessReady<T>(
   outcome: ItemOutcome<T>,
-  state: DeploymentState,
-  batch: Batch,
-  { ids, isAwaited }: Pick<DecideDependencies, 'ids' | 'isAwaited'>,
+  { state, batch, ids, isAwaited }: Deciding,
 ): ItemOutcome<T> {
   if (writesSameKey(outcome, batch)) return { kind: 'prepare' };
   if (outcome.kind === 'record')
     return stages(outcome, state) && isAwaited(state.id, WHAT_RUNS)
       ? { kind: 'wait', for: TURN_TO_STAGE, toHold: false }
-      : claimsReady(outcome, state);
+      : (missingClaims(outcome.claims ?? [], state) ?? outcome);
   if (outcome.kind !== 'commit') return outcome;
   const { effects } = outcome;
   const held = state.runs.size > 0 ? mustWait(effects, state.runs, effects.run?.id) : undefined;
   if (held !== undefined) return { kind: 'wait', for: held, toHold: false };
-  const claims = unclaimedOf(schemasCreatedBy(effects), state);
-  if (claims.length > 0) return { kind: 'needs', needs: { claims } };
-  const count = idsFor(outcome.effects);
-  return count === 0 || ids.has(count) ? outcome : { kind: 'needs', needs: { ids: count } };
+  const created = effects.entry.changes.filter(({ op }) => op === 'create');
+  if (created.length === 0) return outcome;
+  const missing = missingClaims(schemasCreatedBy(effects), state);
+  if (missing !== undefined) return missing;
+  return ids.has(created.length) ? outcome : { kind: 'needs', needs: { ids: created.length } };
+}
+
+/** What waits for the catalog's claims on those of the schemas for which it holds none of this deployment yet. */
+function missingClaims(schemas: readonly string[], { claimedSchemas }: DeploymentState) {
+  const claims = schemas.filter((schema) => !claimedSchemas.has(schema));
+  return claims.length === 0 ? undefined : { kind: 'needs' as const, needs: { claims } };
 }
 
 /** Whether a run is staged by this, and from then on holds what the deployment runs. */
@@ -222,15 +230,6 @@ const stages = (
   { run }: Extract<ItemOutcome<unknown>, { kind: 'record' }>,
   { runs }: DeploymentState,
 ): boolean => run.open?.staged === true && runs.get(run.id)?.staged !== true;
-
-/** A step of a run that commits claims waits until the catalog has made them. */
-function claimsReady<T>(
-  outcome: Extract<ItemOutcome<T>, { kind: 'record' }>,
-  state: DeploymentState,
-): ItemOutcome<T> {
-  const claims = unclaimedOf(outcome.claims ?? [], state);
-  return claims.length > 0 ? { kind: 'needs', needs: { claims } } : outcome;
-}
 
 /** Whether the batch has written a once-key that this outcome writes too: it is decided again after that commit. */
 function writesSameKey<T>(outcome: ItemOutcome<T>, { onceKeys }: Batch): boolean {
@@ -241,14 +240,6 @@ function writesSameKey<T>(outcome: ItemOutcome<T>, { onceKeys }: Batch): boolean
 
 /** A step without an entry answers with the id of its run, or with an error. */
 const SMALL_ANSWER_BYTES = 1000;
-
-interface Deciding {
-  readonly queued: QueuedItem;
-  readonly state: DeploymentState;
-  readonly batch: Batch;
-  readonly ids: IdBlocks;
-  readonly at: Date;
-}
 
 function settle(
   outcome: ItemOutcome<unknown>,
@@ -272,13 +263,13 @@ function settle(
       if (outcome.onceKeys !== undefined)
         stageOnceKeys(batch, state, outcome.onceKeys, {
           settlement: outcome.settlement,
-          at,
+          at: new Date(at),
           bytes: SMALL_ANSWER_BYTES,
         });
       for (const schema of outcome.claims ?? []) stageClaim(batch, state, schema);
       if (outcome.payment !== undefined) stagePayment(batch, outcome.payment);
       return outcome.settlement;
     case 'commit':
-      return stageEffects(batch, state, outcome, ids, at, queued.trace);
+      return stageEffects(batch, state, outcome, ids, new Date(at), queued.trace);
   }
 }

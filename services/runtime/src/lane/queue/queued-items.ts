@@ -1,13 +1,15 @@
 import { ServiceError } from '@orrery/contracts';
-import { toCallError } from '@orrery/database';
-import type { Clock, KeyedMutex } from '@orrery/service-kit';
-import { NotOwner, partitionOf } from '../../store/leases/partitions.js';
+import type { Clock, KeyedMutex, Logger, Semaphore } from '@orrery/service-kit';
+import type { Batch } from '../../store/commit/batch.js';
+import type { CommitBatch } from '../../store/commit/commit-statement.js';
+import type { Recover } from '../../store/commit/recovery.js';
+import { type Lease, NotOwner, partitionOf } from '../../store/leases.js';
 import type { DeploymentState, HoldName } from '../../store/state/deployment-state.js';
 import type { IdBlocks } from '../../store/state/id-blocks.js';
 import type { InstanceLoader } from '../../store/state/load-state.js';
-import type { ClaimSchemas } from '../catalog/catalog-client.js';
+import type { CatalogClient } from '../catalog/catalog-client.js';
 import type { ItemNeeds, WorkItem } from '../items/work-item.js';
-import type { ResidentStates } from './resident-states.js';
+import type { LostTails, ResidentStates } from './resident-states.js';
 
 /** An item in its lane, with its progress and the callbacks that answer its caller. */
 export interface QueuedItem {
@@ -54,25 +56,33 @@ const abortReason = ({ reason }: AbortSignal): ServiceError =>
     ? reason
     : new ServiceError('deadline_exceeded', undefined, { cause: reason });
 
-/** What the caller is refused with: NotOwner goes to the router, an unknown error becomes `internal`. */
-export const refusalOf = (error: unknown): unknown =>
-  error instanceof NotOwner ? error : toCallError(error);
-
-export interface PrepareDependencies {
+/** What the lanes work with. */
+export interface LaneParts {
   readonly states: ResidentStates;
   readonly instances: InstanceLoader;
   readonly ids: IdBlocks;
-  readonly claimSchemas: ClaimSchemas;
+  readonly lostTails: LostTails;
+  readonly claimSchemas: CatalogClient['claimSchemas'];
+  /** Claims and releases run one at a time per deployment. */
   readonly claimMutex: KeyedMutex;
+  /** Bounds the commits in flight. */
+  readonly commitSlots: Semaphore;
+  readonly commit: CommitBatch;
+  /** Proves whether a commit whose answer was lost was written. */
+  readonly recover: Recover;
+  /** Runs after each commit, once the commit is known to be durable. */
+  readonly onCommitted: (batch: Batch) => void;
+  /** A commit found that these leases are not held any more. */
+  readonly onLost: (leases: readonly Lease[]) => void;
+  readonly clock: Clock;
+  readonly logger: Logger;
 }
 
 /** Loads into memory what an item needs; items are prepared concurrently. @throws NotOwner, `deployment_not_found` */
-export async function prepareItem(dependencies: PrepareDependencies, queued: QueuedItem): Promise<void> {
-  const { states } = dependencies;
-  const state = await states.get(queued.item.deploymentId);
+export async function prepareItem(parts: LaneParts, queued: QueuedItem): Promise<void> {
+  const state = await parts.states.get(queued.item.deploymentId);
   if (state === undefined || state.row.deleted_at !== null) throw new ServiceError('deployment_not_found');
-  if (queued.needs !== undefined && queued.state === state)
-    await fetchNeeds(dependencies, state, queued.needs);
+  if (queued.needs !== undefined && queued.state === state) await fetchNeeds(parts, state, queued.needs);
   else await queued.item.prepare(state);
   queued.needs = undefined;
   queued.state = state;
@@ -81,7 +91,7 @@ export async function prepareItem(dependencies: PrepareDependencies, queued: Que
 
 /** Earlier preparations against the same state stay valid: only the missing parts are fetched. */
 async function fetchNeeds(
-  { instances, ids, claimSchemas, claimMutex }: PrepareDependencies,
+  { instances, ids, claimSchemas, claimMutex }: LaneParts,
   state: DeploymentState,
   needs: ItemNeeds,
 ): Promise<void> {
@@ -94,7 +104,7 @@ async function fetchNeeds(
 }
 
 async function claimAll(
-  claimSchemas: ClaimSchemas,
+  claimSchemas: LaneParts['claimSchemas'],
   state: DeploymentState,
   names: readonly string[],
 ): Promise<void> {
@@ -108,26 +118,6 @@ async function claimAll(
 export interface WaitsFor {
   readonly name: HoldName;
   readonly toHold: boolean;
-}
-
-/**
- * Items that wait until a run releases what it holds, by what they wait for. After a release the next items are prepared
- * and queued again: those that only pass, up to and including the first that is going to hold it. That one is *called*:
- * until it has been settled or waits again, no other item is called for the same. Then, unless it holds what it was
- * called for, the next is called. So each release queues a few items, however many wait, and as long as no run holds what
- * an item waits for, another item is called for it.
- */
-export interface WaitingItems {
-  /** The item waits, at its old position if it has waited before; shortly before its deadline it gets `write_conflict`. */
-  wait(queued: QueuedItem, waitsFor: WaitsFor): void;
-  /** Queues items of these deployments that wait for what is not held any more. */
-  release(deploymentIds: Iterable<number>): void;
-  /** An item has been settled. */
-  settled(queued: QueuedItem): void;
-  /** Whether an item waits for this to change it, or was called for it and has not been settled since. */
-  isAwaited(deploymentId: number, name: HoldName): boolean;
-  /** Queues all items of these partitions, so that they find that another process owns them. */
-  releasePartitions(partitions: readonly number[]): void;
 }
 
 /** An item is refused this long before its deadline, so that the answer still arrives; at most a tenth of the time left. */
@@ -148,14 +138,19 @@ interface Queue {
   called: QueuedItem | undefined;
 }
 
-type IsHeld = (deploymentId: number, name: HoldName) => boolean;
-
+/**
+ * Items that wait until a run releases what it holds, by what they wait for. After a release the next items are prepared
+ * and queued again: those that only pass, up to and including the first that is going to hold it. That one is *called*:
+ * until it has been settled or waits again, no other item is called for the same. Then, unless it holds what it was
+ * called for, the next is called. So each release queues a few items, however many wait, and as long as no run holds what
+ * an item waits for, another item is called for it.
+ */
 export function createWaitingItems(
   clock: Clock,
   prepareAndQueue: (queued: QueuedItem) => void,
   /** Whether a run holds it now; false when the deployment is deleted or not in memory. */
-  isHeld: IsHeld,
-): WaitingItems {
+  isHeld: (deploymentId: number, name: HoldName) => boolean,
+) {
   const queues = new Map<number, Map<HoldName, Queue>>();
   const positions = new WeakMap<QueuedItem, number>();
   const calledFor = new WeakMap<QueuedItem, Queue>();
@@ -218,13 +213,16 @@ export function createWaitingItems(
   };
 
   return {
-    settled: (queued) => {
+    /** An item has been settled. */
+    settled: (queued: QueuedItem): void => {
       endCall(queued);
       // What waited behind it has its turn.
       if (passing.leave(queued)) callAll(queued.item.deploymentId);
     },
+    /** Whether an item waits for this to change it, or was called for it and has not been settled since. */
     isAwaited: passing.any,
-    wait: (queued, { name, toHold }) => {
+    /** The item waits, at its old position if it has waited before; shortly before its deadline it gets `write_conflict`. */
+    wait: (queued: QueuedItem, { name, toHold }: WaitsFor): void => {
       const position = positions.get(queued) ?? nextPosition;
       if (position === nextPosition) nextPosition += 1;
       positions.set(queued, position);
@@ -238,10 +236,12 @@ export function createWaitingItems(
       endCall(queued);
       if (isLast) callAll(queued.item.deploymentId);
     },
-    release: (deploymentIds) => {
+    /** Queues items of these deployments that wait for what is not held any more. */
+    release: (deploymentIds: Iterable<number>): void => {
       for (const id of new Set(deploymentIds)) callAll(id);
     },
-    releasePartitions: (partitions) => {
+    /** Queues all items of these partitions, so that they find that another process owns them. */
+    releasePartitions: (partitions: readonly number[]): void => {
       for (const [id, ofDeployment] of [...queues]) {
         if (!partitions.includes(partitionOf(id))) continue;
         for (const queue of [...ofDeployment.values()]) {
@@ -255,6 +255,8 @@ export function createWaitingItems(
     },
   };
 }
+
+export type WaitingItems = ReturnType<typeof createWaitingItems>;
 
 /** The items that wait for a name without being going to hold it, from their first wait until they are settled. */
 function createPassingItems() {

@@ -1,23 +1,9 @@
 import { createMeter, type Logger } from '@orrery/service-kit';
 import { lifecycleEntry } from '../../core/deciding/lifecycle-entry.js';
-import type { Batch, Effects } from '../../store/commit/batch.js';
-import { type HeldPartitions, NotOwner, partitionOf } from '../../store/leases/partitions.js';
+import type { Batch } from '../../store/commit/batch.js';
+import type { Staged } from '../../store/commit/stage-effects.js';
+import { type HeldPartitions, NotOwner, partitionOf } from '../../store/leases.js';
 import type { DeploymentState, JournalHead } from '../../store/state/deployment-state.js';
-
-/** The deployments that this process has in memory. */
-export interface ResidentStates {
-  /** The state, from memory or the database; `undefined` for a deployment that does not exist. @throws NotOwner */
-  get(deploymentId: number): Promise<DeploymentState | undefined> | DeploymentState | undefined;
-  /** The state in memory, if it is there. */
-  peek(deploymentId: number): DeploymentState | undefined;
-  /** Whether this is still the state to decide against. */
-  isCurrent(state: DeploymentState): boolean;
-  /** Drops the state in memory, and one that is being read: callers that wait for that get one that is read again. */
-  forget(deploymentId: number): void;
-  forgetPartition(partition: number): void;
-  /** Removes the least recently used states until memory is within its bounds again, but none of `needed`. */
-  trim(needed: ReadonlySet<number>): void;
-}
 
 interface ResidentLimits {
   /** Bytes that all instances in memory may take, roughly. */
@@ -25,13 +11,14 @@ interface ResidentLimits {
   readonly maxDeployments: number;
 }
 
-type ReadState = (deploymentId: number, epoch: number) => Promise<DeploymentState | undefined>;
+export type ResidentStates = ReturnType<typeof createResidentStates>;
 
+/** The deployments that this process has in memory. */
 export function createResidentStates(
-  read: ReadState,
+  read: (deploymentId: number, epoch: number) => Promise<DeploymentState | undefined>,
   held: Pick<HeldPartitions, 'epochOf'>,
   limits: ResidentLimits,
-): ResidentStates {
+) {
   /** In the order of their last use. */
   const states = new Map<number, DeploymentState>();
   const loading = new Map<number, Promise<DeploymentState | undefined>>();
@@ -60,7 +47,8 @@ export function createResidentStates(
   };
 
   return {
-    get: (id) => {
+    /** The state, from memory or the database; `undefined` for a deployment that does not exist. @throws NotOwner */
+    get: (id: number): Promise<DeploymentState | undefined> | DeploymentState => {
       const epoch = epochFor(id);
       const state = states.get(id);
       if (state?.epoch !== epoch) return loadOnce(id);
@@ -68,16 +56,21 @@ export function createResidentStates(
       states.set(id, state);
       return state;
     },
-    peek: (id) => states.get(id),
-    isCurrent: (state) => states.get(state.id) === state && held.epochOf(state.partition) === state.epoch,
-    forget: (id) => {
+    /** The state in memory, if it is there. */
+    peek: (id: number): DeploymentState | undefined => states.get(id),
+    /** Whether this is still the state to decide against. */
+    isCurrent: (state: DeploymentState): boolean =>
+      states.get(state.id) === state && held.epochOf(state.partition) === state.epoch,
+    /** Drops the state in memory, and one that is being read: callers that wait for that get one that is read again. */
+    forget: (id: number): void => {
       states.delete(id);
       loading.delete(id);
     },
-    forgetPartition: (partition) => {
+    forgetPartition: (partition: number): void => {
       for (const id of states.keys()) if (partitionOf(id) === partition) states.delete(id);
     },
-    trim: (needed) => trim(states, limits, needed),
+    /** Removes the least recently used states until memory is within its bounds again, but none of `needed`. */
+    trim: (needed: ReadonlySet<number>): void => trim(states, limits, needed),
   };
 }
 
@@ -98,17 +91,6 @@ function trim(
 
 type JournalEnd = Pick<JournalHead, 'seq' | 'hash'>;
 
-/**
- * Notices that the database has lost entries that it had confirmed to this process: a restore, or a standby that took
- * over without the last commits. The journal's next entry then says so, so that readers who saw the lost entries notice.
- */
-export interface LostTails {
-  /** The end that the journal had, if this state was read without it. Asks once per state, before it is changed. */
-  endLostBy(state: DeploymentState): JournalEnd | undefined;
-  /** A batch is known to be committed. */
-  acknowledge(batch: Pick<Batch, 'headsBefore' | 'deployments'>): void;
-}
-
 interface LostTailsOptions {
   /** Ends of journals that are remembered, those that were used last. */
   readonly maxDeployments: number;
@@ -117,7 +99,13 @@ interface LostTailsOptions {
   readonly logger: Logger;
 }
 
-export function createLostTails({ maxDeployments, onLost, logger }: LostTailsOptions): LostTails {
+export type LostTails = ReturnType<typeof createLostTails>;
+
+/**
+ * Notices that the database has lost entries that it had confirmed to this process: a restore, or a standby that took
+ * over without the last commits. The journal's next entry then says so, so that readers who saw the lost entries notice.
+ */
+export function createLostTails({ maxDeployments, onLost, logger }: LostTailsOptions) {
   const count = createMeter('runtime').createCounter('orrery_runtime_tails_lost', {
     description: 'Journals that the database came back with although it had confirmed later entries',
   });
@@ -141,7 +129,8 @@ export function createLostTails({ maxDeployments, onLost, logger }: LostTailsOpt
     onLost();
   };
   return {
-    endLostBy: (state) => {
+    /** The end that the journal had, if this state was read without it. Asks once per state, before it is changed. */
+    endLostBy: (state: DeploymentState): JournalEnd | undefined => {
       if (compared.has(state)) return undefined;
       compared.add(state);
       const end = known.get(state.id);
@@ -152,7 +141,8 @@ export function createLostTails({ maxDeployments, onLost, logger }: LostTailsOpt
       report(state, end);
       return end;
     },
-    acknowledge: ({ headsBefore, deployments }) => {
+    /** A batch is known to be committed. */
+    acknowledge: ({ headsBefore, deployments }: Pick<Batch, 'headsBefore' | 'deployments'>): void => {
       for (const id of headsBefore.keys()) {
         const state = deployments.get(id);
         if (state !== undefined) remember(id, state.head);
@@ -166,9 +156,8 @@ const isWithout = (found: JournalEnd, end: JournalEnd): boolean =>
   found.seq < end.seq || (found.seq === end.seq && found.hash !== end.hash);
 
 /** The entry that says which end of the journal was lost. */
-export const tailLost = ({ row }: DeploymentState, { seq, hash }: JournalEnd, now: number): Effects => ({
-  entry: lifecycleEntry('tail_lost', row.address, { kind: 'service', service: 'runtime' }, now, {
-    seq,
-    hash,
-  }),
-});
+export const tailLost = ({ row }: DeploymentState, { seq, hash }: JournalEnd, now: number): Staged => {
+  const caller = { kind: 'service', service: 'runtime' } as const;
+  const entry = lifecycleEntry('tail_lost', row.address, caller, now, { seq, hash });
+  return { effects: { entry }, answer: () => ({ reply: undefined }) };
+};

@@ -5,7 +5,7 @@ import type { RouteToOwner } from '../../lane/ownership/route-to-owner.js';
 import type { Lanes } from '../../lane/queue/lanes.js';
 import { operatorPauses, type PauseCause, type PendingPause } from '../../store/deployments/account-store.js';
 import type { DeploymentDirectory } from '../../store/deployments/deployment-directory.js';
-import { partitionOf } from '../../store/leases/partitions.js';
+import { partitionOf } from '../../store/leases.js';
 import type { Db } from '../../store/tables/schema.js';
 import { changeItem } from '../deployments/change-item.js';
 

@@ -14,7 +14,7 @@ import { usableModel } from '../../core/models/model.js';
 import type { Payment } from '../../core/payments/payment.js';
 import { type FindUse, keyedItem, type OnceRequest, onceItem } from '../../lane/items/once-item.js';
 import type { ItemOutcome, WorkItem } from '../../lane/items/work-item.js';
-import type { PaymentEffect } from '../../store/commit/batch.js';
+import type { PaymentEffect } from '../../store/commit/effects.js';
 import {
   acceptedAnswer,
   answerOfRun,

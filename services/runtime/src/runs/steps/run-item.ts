@@ -20,7 +20,7 @@ import { type DeciderAnswer, type Evidence, evidenceOf } from '../../core/models
 import type { Payment } from '../../core/payments/payment.js';
 import { endOfKeys } from '../../lane/items/once-item.js';
 import type { ItemOutcome, WorkItem } from '../../lane/items/work-item.js';
-import type { Effects, KeyedEffect, PaymentEffect, RunEffect } from '../../store/commit/batch.js';
+import type { Effects, KeyedEffect, PaymentEffect, RunEffect } from '../../store/commit/effects.js';
 import {
   acceptedAnswer,
   endOf,

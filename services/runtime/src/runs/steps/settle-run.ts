@@ -6,7 +6,7 @@ import type { Evidence } from '../../core/models/model.js';
 import { NO_CALLS } from '../../core/payments/judge-settlement.js';
 import { sentenceOf } from '../../core/payments/payment-reasons.js';
 import type { ItemOutcome } from '../../lane/items/work-item.js';
-import type { Effects } from '../../store/commit/batch.js';
+import type { Effects } from '../../store/commit/effects.js';
 import { schemasCreatedBy } from '../../store/commit/stage-effects.js';
 import { paymentProgress } from '../../store/runs/payment-store.js';
 import type { RunRow } from '../../store/runs/run-store.js';

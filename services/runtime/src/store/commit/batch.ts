@@ -1,76 +1,13 @@
-import type { JsonObject, JsonValue, PushPlan } from '@orrery/contracts';
+import type { JsonValue } from '@orrery/contracts';
+import { timestampOf } from '@orrery/service-kit';
 import type { Insertable, Updateable } from 'kysely';
-import type { JournalEntryDraft, SealedEntry } from '../../core/entries/entry.js';
-import type { Lease } from '../leases/partitions.js';
-import type { Binding, DeploymentState, JournalHead, OpenRun } from '../state/deployment-state.js';
+import type { SealedEntry } from '../../core/entries/entry.js';
+import type { Lease } from '../leases.js';
+import { bindingRow } from '../state/bindings.js';
+import type { Binding, DeploymentState, JournalHead } from '../state/deployment-state.js';
+import type { MemoryInstance } from '../state/instance-memory.js';
 import type { RuntimeTables } from '../tables/schema.js';
-
-/** An Idempotency-Key whose answer is stored with the commit. */
-export interface KeyedEffect {
-  readonly accountId: number;
-  readonly operation: string;
-  readonly key: string;
-  readonly requestHash: string;
-  /** The answer to a repetition, where it differs from the item's own. */
-  readonly answer?: JsonValue;
-}
-
-/** Everything that one item commits: a journal entry and the rows that follow from it. */
-export interface Effects {
-  /** Includes the checked changes of instances. */
-  readonly entry: JournalEntryDraft;
-  /** Not covered by the entry's hash: the duration of the decision, the binding's push plan, the model's texts. */
-  readonly durationMs?: number;
-  readonly pushes?: PushPlan | null;
-  readonly llm?: JsonObject | null;
-  /** Columns of the deployment's row. */
-  readonly row?: Updateable<RuntimeTables['deployments']>;
-  readonly bindings?: BindingEffects;
-  readonly key?: KeyedEffect;
-  readonly onceKeys?: readonly OnceKeyEffect[];
-  /** The run that ends with this. */
-  readonly run?: RunEffect;
-  /** The payment of that run: its row also gets the entry's `seq`. */
-  readonly payment?: PaymentEffect;
-}
-
-interface BindingEffects {
-  /** New or changed ones, by event. */
-  readonly put: readonly Binding[];
-  readonly remove: readonly string[];
-}
-
-/**
- * What an item does to a key that may be executed once, whoever requests it. `claim` takes the key: for a run, which ends
- * or releases it later, or (`runId` null) together with the item's answer. `end` stores the answer of the run that
- * claimed it. A key without `expiresAt` is kept until it is released.
- */
-export type OnceKeyEffect = { readonly scope: string; readonly key: string } & (
-  | {
-      readonly kind: 'claim';
-      readonly requestHash: string;
-      readonly runId: string | null;
-      readonly expiresAt: Date | null;
-    }
-  | { readonly kind: 'end'; readonly expiresAt: Date | null }
-  | { readonly kind: 'release' }
-);
-
-/** What an item does to a run: the write to its row, and its state in memory from then on (`null`: it has ended). */
-export interface RunEffect {
-  readonly id: string;
-  readonly open: Omit<OpenRun, 'step'> | null;
-  readonly write:
-    | { readonly insert: Insertable<RuntimeTables['runs']> }
-    | { readonly update: Updateable<RuntimeTables['runs']> };
-}
-
-/** What an item does to the row of a payment. A released reservation leaves no row. */
-export type PaymentEffect = { readonly key: string } & (
-  | { readonly kind: 'reserve'; readonly columns: Insertable<RuntimeTables['payments']> }
-  | { readonly kind: 'update'; readonly columns: Updateable<RuntimeTables['payments']> }
-  | { readonly kind: 'release' }
-);
+import type { Effects, PaymentEffect } from './effects.js';
 
 /** An instance that the batch touches; its row is written once, with its final state. */
 export interface TouchedInstance {
@@ -82,13 +19,12 @@ export interface TouchedInstance {
   recreated: boolean;
 }
 
-interface Checkpoint {
+interface NewEntry {
   readonly deploymentId: number;
-  readonly entitySchema: string;
-  readonly instanceId: string;
-  readonly seq: number;
-  readonly revision: number;
-  readonly state: JsonValue;
+  readonly entry: SealedEntry;
+  readonly effects: Effects;
+  /** Of the request that caused it, where that is recorded (`activeTrace`). */
+  readonly trace?: string | undefined;
 }
 
 /** The columns of a run's row. `from` is the step that the row must still be at; null: the row is new. */
@@ -124,60 +60,38 @@ export type OnceKeyWrite = { readonly scope: string; readonly key: string } & (
   | { readonly kind: 'release' }
 );
 
-/** Everything that one commit writes. Each row is in it once, however many items change it. */
-export interface Batch {
-  readonly deployments: Map<number, DeploymentState>;
-  readonly leases: Map<number, Lease>;
-  /** The heads, before this batch, of the journals that get entries. */
-  readonly headsBefore: Map<number, JournalHead>;
-  readonly entries: {
-    readonly deploymentId: number;
-    readonly entry: SealedEntry;
-    readonly effects: Effects;
-    /** Of the request that caused it, where that is recorded (`activeTrace`). */
-    readonly trace?: string | undefined;
-  }[];
-  readonly touched: Map<string, TouchedInstance>;
-  readonly checkpoints: Checkpoint[];
-  readonly claims: {
-    readonly deploymentId: number;
-    readonly entitySchema: string;
-    readonly schemaId: number;
-    readonly revision: number | null;
-  }[];
-  readonly keys: (KeyedEffect & { readonly reply: JsonValue; readonly at: Date })[];
-  /** By the run's id. */
-  readonly runs: Map<string, RunWrite>;
-  /** Columns of the deployments' rows. */
-  readonly settings: Map<number, Updateable<RuntimeTables['deployments']>>;
-  /** By deployment and event. */
-  readonly bindings: Map<string, BindingWrite>;
-  /** By `onceKeyId`. */
-  readonly onceKeys: Map<string, OnceKeyWrite>;
-  /** By the payment's key; one item writes a payment in a batch. */
-  readonly payments: Map<string, PaymentEffect>;
-  /** Rows of every kind, and their bytes of JSON, roughly. */
-  rows: number;
-  bytes: number;
+/** What happens to the row of a payment. */
+interface PaymentWrite extends Pick<PaymentEffect, 'kind' | 'key'> {
+  readonly columns?: Updateable<RuntimeTables['payments']>;
 }
 
-export const newBatch = (): Batch => ({
-  deployments: new Map(),
-  leases: new Map(),
-  headsBefore: new Map(),
-  entries: [],
-  touched: new Map(),
-  checkpoints: [],
-  claims: [],
-  keys: [],
-  runs: new Map(),
-  settings: new Map(),
-  bindings: new Map(),
-  onceKeys: new Map(),
-  payments: new Map(),
+/** Everything that one commit writes. Each row is in it once, however many items change it. */
+export const newBatch = () => ({
+  deployments: new Map<number, DeploymentState>(),
+  /** By partition. */
+  leases: new Map<number, Lease>(),
+  /** The heads, before this batch, of the journals that get entries. */
+  headsBefore: new Map<number, JournalHead>(),
+  entries: [] as NewEntry[],
+  touched: new Map<string, TouchedInstance>(),
+  checkpoints: [] as Insertable<RuntimeTables['kept_states']>[],
+  claims: [] as Insertable<RuntimeTables['claimed_schemas']>[],
+  keys: [] as Insertable<RuntimeTables['idempotency_keys']>[],
+  /** By the run's id. */
+  runs: new Map<string, RunWrite>(),
+  /** Columns of the deployments' rows. */
+  settings: new Map<number, Updateable<RuntimeTables['deployments']>>(),
+  /** By deployment and event. */
+  bindings: new Map<string, BindingWrite>(),
+  /** By `onceKeyId`. */
+  onceKeys: new Map<string, OnceKeyWrite>(),
+  /** By the payment's key; one item writes a payment in a batch. */
+  payments: new Map<string, PaymentWrite>(),
+  /** Rows of every kind, and their bytes of JSON, roughly. */
   rows: 0,
   bytes: 0,
 });
+export type Batch = ReturnType<typeof newBatch>;
 
 /** Everything that a commit writes belongs to an entry or to a step of a run, so recovery looks for these only. */
 export const isEmpty = ({ entries, runs }: Batch): boolean => entries.length === 0 && runs.size === 0;
@@ -191,3 +105,180 @@ export const isFull = ({ rows, bytes }: Batch): boolean => rows >= MAX_ROWS || b
 /** Identifies a once-key within a batch. */
 export const onceKeyId = ({ scope, key }: { readonly scope: string; readonly key: string }): string =>
   `${scope} ${key}`;
+
+/**
+ * The parameters of the commit statement, in the order of its `$1`, `$2` …, which `commit-statement.ts` lists: first rows
+ * as arrays of types, then rows that fewer batches have, mostly as JSON.
+ */
+export function batchRows(batch: Batch, instance: string): string[] {
+  const { updated, created, removed } = instanceRows(batch);
+  const settings = [...batch.settings].map(([id, columns]) => ({ id, columns }));
+  const keys = Object.groupBy(batch.onceKeys.values(), ({ kind }) => kind);
+  const payments = Object.groupBy(batch.payments.values(), ({ kind }) => kind);
+  const reserved = payments.reserve?.map(({ columns = {} }) => columns);
+  return [
+    instance,
+    JSON.stringify([...batch.leases.values()]),
+    ...entryRows(batch),
+    headRows(batch),
+    rowArray(updated),
+    changeRows(batch),
+    rowArray(created),
+    ...[removed, batch.checkpoints, batch.claims, batch.keys].map(jsonRows),
+    ...[...runRows(batch), settings, ...bindingRows(batch)].map(jsonRows),
+    claimedKeyRows(batch),
+    ...[keys.end, keys.release, reserved, payments.update, payments.release].map(jsonRows),
+  ];
+}
+
+function instanceRows({ touched }: Batch) {
+  const rows = { updated: [] as string[], created: [] as string[], removed: [] as object[] };
+  for (const one of touched.values()) {
+    const now = one.state.instances.get(one.entitySchema, one.instanceId) ?? null;
+    if (now !== null) (one.existedBefore ? rows.updated : rows.created).push(stateRow(one, now));
+    else if (one.existedBefore) rows.removed.push(nameOf(one));
+  }
+  return rows;
+}
+
+const nameOf = ({ state, entitySchema, instanceId }: TouchedInstance) => ({
+  deployment_id: state.id,
+  entity_schema: entitySchema,
+  instance_id: instanceId,
+});
+
+/** New runs, with the columns that the table would fill in by itself; then the steps of others. */
+function runRows({ runs }: Batch): object[][] {
+  const rows = { inserted: [] as object[], updated: [] as object[] };
+  for (const [id, { from, step, columns }] of runs) {
+    if (from === null) rows.inserted.push({ attempts: 1, holding: false, ...columns, id, step });
+    else rows.updated.push({ id, from, step, columns });
+  }
+  return [rows.inserted, rows.updated];
+}
+
+/** Bindings that are removed; then those that are put, of which only an event's own row may be replaced. */
+function bindingRows({ bindings }: Batch): object[][] {
+  const rows = { removed: [] as object[], put: [] as object[] };
+  for (const { deploymentId, event, binding } of bindings.values()) {
+    if (binding === null) rows.removed.push({ deployment_id: deploymentId, event });
+    else rows.put.push(bindingRow(deploymentId, binding));
+  }
+  return [rows.removed, rows.put];
+}
+
+function claimedKeyRows({ onceKeys }: Batch): string {
+  const rows: string[] = [];
+  for (const write of onceKeys.values()) if (write.kind === 'claim') rows.push(claimedKeyRow(write));
+  return rowArray(rows);
+}
+
+const claimedKeyRow = ({ scope, key, columns }: Extract<OnceKeyWrite, { kind: 'claim' }>): string =>
+  rowText([
+    scope,
+    textField(key),
+    columns.request_hash,
+    columns.deployment_id,
+    columns.run_id ?? '',
+    jsonField(columns.reply),
+    columns.seq ?? '',
+    columns.created_at.toISOString(),
+    columns.expires_at?.toISOString() ?? '',
+  ]);
+
+/**
+ * The entries as an array of the type `new_entry`, then their inputs and their changes as lines of JSON, which has no
+ * line breaks. PostgreSQL reads this in three fifths of the time that JSON objects take it, and lines need no quotes.
+ */
+const entryRows = ({ entries }: Batch): string[] => [
+  rowArray(entries.map(entryRow)),
+  entries.map(({ entry }) => entry.inputText).join('\n'),
+  entries.map(({ entry }) => entry.changesText).join('\n'),
+];
+
+/** In the order of the type's members. Hashes, ids, our own names and times need no quotes. */
+const entryRow = ({ deploymentId, entry, effects }: NewEntry): string =>
+  rowText([
+    deploymentId,
+    entry.deployment,
+    entry.seq,
+    entry.id,
+    entry.v,
+    entry.kind,
+    textField(entry.event),
+    entry.eventVersion ?? '',
+    entry.versionHash ?? '',
+    entry.trigger ?? '',
+    textField(entry.caller),
+    entry.status ?? '',
+    jsonField(entry.result),
+    jsonField(entry.error),
+    entry.llmHash ?? '',
+    jsonField(entry.attestation),
+    textField(entry.paymentKey),
+    entry.executedAt,
+    entry.prevHash,
+    entry.hash,
+    jsonField(effects.llm),
+    jsonField(effects.pushes),
+    effects.durationMs ?? '',
+  ]);
+
+/** The journal heads that move, and where they were before, as an array of the type `next_head`. */
+function headRows({ deployments, headsBefore }: Batch): string {
+  const rows: string[] = [];
+  for (const [id, before] of headsBefore) {
+    const head = deployments.get(id)?.head;
+    if (head !== undefined)
+      rows.push(rowText([id, head.seq, head.hash, jsonField(head.totals), before.seq, before.hash]));
+  }
+  return rowArray(rows);
+}
+
+function changeRows({ entries }: Batch): string {
+  const rows: string[] = [];
+  for (const { deploymentId, entry } of entries) {
+    for (const { entitySchema, instanceId } of entry.changes)
+      rows.push(rowText([deploymentId, textField(entitySchema), textField(instanceId), entry.seq]));
+  }
+  return rowArray(rows);
+}
+
+/** An instance as it is now, for an array of the type `new_state`. An empty id or time of creation leaves the row's own. */
+function stateRow(
+  { state, entitySchema, instanceId, existedBefore, recreated }: TouchedInstance,
+  now: MemoryInstance,
+): string {
+  const isNew = !existedBefore || recreated;
+  return rowText([
+    state.id,
+    textField(entitySchema),
+    textField(instanceId),
+    jsonField(now.state),
+    now.revision,
+    timestampOf(now.updatedAt.getTime()),
+    isNew ? now.id : '',
+    isNew ? timestampOf(now.createdAt.getTime()) : '',
+  ]);
+}
+
+const rowArray = (rows: readonly string[]): string => `{${rows.join(',')}}`;
+
+const jsonRows = (rows: readonly object[] = []): string => (rows.length === 0 ? '[]' : JSON.stringify(rows));
+
+/** Whether `rowArray` or `jsonRows` made this of any rows. */
+export const hasRows = (rows: string): boolean => rows !== '{}' && rows !== '[]';
+
+/** A row inside an array, as PostgreSQL reads both from text; its fields were made by `textField` or need no quotes. */
+export const rowText = (fields: readonly (string | number)[]): string => `"(${fields.join(',')})"`;
+
+/** A field of any text, for `rowText`: quoted for the row, and that again for the array. Null is an empty field. */
+export function textField(text: string | null): string {
+  if (text === null) return '';
+  const backslashed = text.includes('\\') ? text.replaceAll('\\', '\\\\\\\\') : text;
+  return `\\"${backslashed.replaceAll('"', '\\"\\"')}\\"`;
+}
+
+/** JSON's null and `undefined` become SQL's null. */
+export const jsonField = (value: unknown): string =>
+  textField(value === null || value === undefined ? null : JSON.stringify(value));

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Batch, newBatch } from './batch.js';
-import { batchRows } from './batch-rows.js';
+import { type Batch, batchRows, newBatch } from './batch.js';
 import {
   commitStatement,
   ONCE_STATEMENT,
@@ -12,7 +11,7 @@ import {
 const parametersOf = (text: string) => new Set(text.match(/\$\d+/g)).size;
 
 const batchWith = (parts: Partial<Batch>) => commitStatement(batchRows({ ...newBatch(), ...parts }, 'me'));
-const claims = [{ deploymentId: 1, entitySchema: 'horse', schemaId: 2, revision: 1 }];
+const claims = [{ deployment_id: 1, entity_schema: 'horse', schema_id: 2, claim_revision: 1 }];
 const named = { scope: 'message', key: 'k' };
 const at = new Date(0);
 const columns = {

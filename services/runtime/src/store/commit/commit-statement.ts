@@ -1,9 +1,8 @@
 import { journalEntry } from '@orrery/contracts';
 import type pg from 'pg';
-import { type Lease, PARTITIONS, partitionOf } from '../leases/partitions.js';
+import { type Lease, PARTITIONS, partitionOf } from '../leases.js';
 import { BOUND_COLUMNS } from '../state/bindings.js';
-import type { Batch } from './batch.js';
-import { batchRows, hasRows } from './batch-rows.js';
+import { type Batch, batchRows, hasRows } from './batch.js';
 
 // The parameters of all statements, made by `batchRows`; types in `database/migrations`:
 //
@@ -127,9 +126,8 @@ const SOMETIMES = `created as (
   where (select ok from held)
 ), claimed as (
   insert into claimed_schemas (deployment_id, entity_schema, schema_id, claim_revision)
-  select "deploymentId", "entitySchema", "schemaId", revision
-  from jsonb_to_recordset($12::jsonb)
-    as n ("deploymentId" bigint, "entitySchema" text, "schemaId" bigint, revision integer)
+  select deployment_id, entity_schema, schema_id, claim_revision
+  from jsonb_populate_recordset(null::claimed_schemas, $12::jsonb)
   where (select ok from held)
   on conflict (deployment_id, entity_schema)
     do update set schema_id = excluded.schema_id, claim_revision = excluded.claim_revision

@@ -1,6 +1,5 @@
 import { type Clock, retry } from '@orrery/service-kit';
-import { raiseEpochs } from '../leases/lease-store.js';
-import type { HeldPartitions } from '../leases/partitions.js';
+import { type HeldPartitions, raiseEpochs } from '../leases.js';
 import type { Db } from '../tables/schema.js';
 import type { Batch, RunWrite } from './batch.js';
 

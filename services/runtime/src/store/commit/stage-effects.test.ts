@@ -68,7 +68,9 @@ it('only the first instance of a schema commits the claim on it', () => {
   const { batch, stage } = staging();
   stage(change('create', 1), change('create', 1, 'b'));
   stage(change('create', 1, 'c'));
-  expect(batch.claims).toEqual([{ deploymentId: 1, entitySchema: 'horse', schemaId: 5, revision: 7 }]);
+  expect(batch.claims).toEqual([
+    { deployment_id: 1, entity_schema: 'horse', schema_id: 5, claim_revision: 7 },
+  ]);
 });
 
 it('no entry is earlier than the one before it, also one that was staged before it', () => {

@@ -9,34 +9,18 @@ import { type CheckedChange, hasCheckpoint, type SealedEntry, sealEntry } from '
 import { type Binding, type DeploymentState, type JournalHead, keyIdOf } from '../state/deployment-state.js';
 import type { IdBlocks } from '../state/id-blocks.js';
 import { roughSize } from '../state/instance-memory.js';
-import {
-  type Batch,
-  type Effects,
-  type KeyedEffect,
-  type OnceKeyEffect,
-  type OnceKeyWrite,
-  onceKeyId,
-  type PaymentEffect,
-  type RunEffect,
-} from './batch.js';
+import { type Batch, type OnceKeyWrite, onceKeyId } from './batch.js';
+import type { Effects, KeyedEffect, OnceKeyEffect, PaymentEffect, RunEffect } from './effects.js';
 
 /** The outcome of an item; its caller gets it once the batch is committed. */
 export type Settlement = { readonly reply: unknown } | { readonly error: unknown };
-
-/** How many new ids the effects will take. */
-export const idsFor = ({ entry }: Effects): number =>
-  entry.changes.filter(({ op }) => op === 'create').length;
 
 /** Schemas of created instances. */
 export const schemasCreatedBy = ({ entry }: Pick<Effects, 'entry'>): string[] => [
   ...new Set(entry.changes.filter(({ op }) => op === 'create').map(({ entitySchema }) => entitySchema)),
 ];
 
-/** Those of the schemas for which the catalog holds no claim of this deployment yet. */
-export const unclaimedOf = (schemas: readonly string[], state: DeploymentState): string[] =>
-  schemas.filter((schema) => !state.claimedSchemas.has(schema));
-
-interface Staged {
+export interface Staged {
   readonly effects: Effects;
   readonly answer: (entry: SealedEntry) => Settlement;
 }
@@ -114,14 +98,8 @@ function stageChange(
   count(batch, 0, bytes);
   if (hasCheckpoint(change)) {
     count(batch, 1, bytes);
-    batch.checkpoints.push({
-      deploymentId: state.id,
-      entitySchema,
-      instanceId,
-      seq,
-      revision,
-      state: change.state,
-    });
+    const name = { deployment_id: state.id, entity_schema: entitySchema, instance_id: instanceId };
+    batch.checkpoints.push({ ...name, seq, revision, state: change.state });
   }
   if (op === 'create') stageClaim(batch, state, entitySchema);
   state.instances.apply(change, at, op === 'create' ? ids.next() : undefined);
@@ -134,8 +112,12 @@ export function stageClaim(batch: Batch, state: DeploymentState, entitySchema: s
   if (claim.committed) return;
   state.claimedSchemas.set(entitySchema, { ...claim, committed: true });
   count(batch, 1, ROW_BYTES);
-  const { schemaId, revision } = claim;
-  batch.claims.push({ deploymentId: state.id, entitySchema, schemaId, revision });
+  batch.claims.push({
+    deployment_id: state.id,
+    entity_schema: entitySchema,
+    schema_id: claim.schemaId,
+    claim_revision: claim.revision,
+  });
 }
 
 function headAfter(
@@ -205,7 +187,14 @@ function stageKey(
   const reply = key.answer === undefined ? storedAnswer(settlement) : { reply: key.answer };
   // The answer repeats what the entry says.
   count(batch, 1, ROW_BYTES + text.length);
-  batch.keys.push({ ...key, reply, at });
+  batch.keys.push({
+    account_id: key.accountId,
+    operation: key.operation,
+    key: key.key,
+    request_hash: key.requestHash,
+    reply,
+    created_at: at,
+  });
   state.keys.set(keyIdOf(key), { requestHash: key.requestHash, reply });
   const [oldest] = state.keys.keys();
   if (state.keys.size > KEYS_IN_MEMORY && oldest !== undefined) state.keys.delete(oldest);
@@ -269,10 +258,11 @@ function onceKeyWrite(
 
 /** A payment's row changes together with the row of its run. `seq` is that of the run's entry, once it has one. */
 export function stagePayment(batch: Batch, payment: PaymentEffect, seq?: number): void {
-  const columns = payment.kind === 'release' ? {} : payment.columns;
+  const { kind, key } = payment;
+  const columns = kind === 'release' ? {} : payment.columns;
   count(batch, 1, ROW_BYTES + roughSize(columns as JsonObject));
-  const written = payment.kind === 'update' && seq !== undefined ? { ...columns, seq } : columns;
-  batch.payments.set(payment.key, { ...payment, columns: written } as PaymentEffect);
+  const written = kind === 'update' && seq !== undefined ? { ...columns, seq } : columns;
+  batch.payments.set(key, { kind, key, columns: written });
 }
 
 /** Steps of a run under this many consecutive epochs have different numbers. */

@@ -29,16 +29,12 @@ export interface DeploymentPath {
   readonly address: string;
 }
 
-/** Finds deployments by their paths, in any process, without a call to the owner. */
-export interface DeploymentDirectory {
-  /** `undefined` when there is none, or it is in another world. A deleted one is found: the owner's process refuses it. */
-  find(path: DeploymentPath): Promise<KnownDeployment | undefined>;
-  byAddress(address: string): Promise<KnownDeployment | undefined>;
-}
-
 const MAX_KNOWN = 50_000;
 
-export function createDeploymentDirectory(db: Db): DeploymentDirectory {
+export type DeploymentDirectory = ReturnType<typeof createDeploymentDirectory>;
+
+/** Finds deployments by their paths, in any process, without a call to the owner. */
+export function createDeploymentDirectory(db: Db) {
   const known = new LRUCache<string, KnownDeployment>({ max: MAX_KNOWN });
 
   const lookUp = async (segment: string): Promise<KnownDeployment | undefined> => {
@@ -51,7 +47,8 @@ export function createDeploymentDirectory(db: Db): DeploymentDirectory {
   };
   return {
     byAddress: lookUp,
-    find: async ({ worldAddress, address }) => {
+    /** `undefined` when there is none, or it is in another world. A deleted one is found: the owner's process refuses it. */
+    find: async ({ worldAddress, address }: DeploymentPath): Promise<KnownDeployment | undefined> => {
       const found = await lookUp(address);
       return found !== undefined && isInWorld(found, worldAddress) ? found : undefined;
     },
@@ -93,16 +90,10 @@ const read = (db: Db, reference: Reference): Promise<KnownDeployment | undefined
     )
     .executeTakeFirst();
 
-/** Who may do what with a deployment: its owner everything, others may see it while it is public. */
-export interface DeploymentAccess {
-  /** The row as it is. @throws `deployment_not_found` for what is absent, deleted or not visible: the answer does not tell which. */
-  visible(path: DeploymentPath, caller: Caller): Promise<DeploymentRow>;
-  see(path: DeploymentPath, caller: Caller): Promise<SeenDeployment>;
-  /** @throws `deployment_not_found` for what is absent or not visible, `forbidden` for what is visible. */
-  owned(path: DeploymentPath, caller: Caller): Promise<KnownDeployment>;
-}
+export type DeploymentAccess = ReturnType<typeof createDeploymentAccess>;
 
-export function createDeploymentAccess(db: Db, directory: DeploymentDirectory): DeploymentAccess {
+/** Who may do what with a deployment: its owner everything, others may see it while it is public. */
+export function createDeploymentAccess(db: Db, directory: DeploymentDirectory) {
   const visible = async (path: DeploymentPath, caller: Caller, statement = WHOLE): Promise<DeploymentRow> => {
     const reference = parseReference(path.address);
     const row = reference && (await readRow(db, reference, statement));
@@ -110,8 +101,9 @@ export function createDeploymentAccess(db: Db, directory: DeploymentDirectory): 
     return row;
   };
   return {
-    visible: (path, caller) => visible(path, caller),
-    see: async (path, caller) => {
+    /** The row as it is. @throws `deployment_not_found` for what is absent, deleted or not visible: the answer does not tell which. */
+    visible: (path: DeploymentPath, caller: Caller): Promise<DeploymentRow> => visible(path, caller),
+    see: async (path: DeploymentPath, caller: Caller): Promise<SeenDeployment> => {
       const row = await visible(path, caller, SEEN);
       const isOwner = row.owner_account_id === accountOf(caller);
       return {
@@ -122,7 +114,8 @@ export function createDeploymentAccess(db: Db, directory: DeploymentDirectory): 
         isOwner,
       };
     },
-    owned: async (path, caller) => {
+    /** @throws `deployment_not_found` for what is absent or not visible, `forbidden` for what is visible. */
+    owned: async (path: DeploymentPath, caller: Caller): Promise<KnownDeployment> => {
       const found = await directory.find(path);
       if (found === undefined) throw notFound();
       if (found.ownerAccountId === accountOf(caller)) return found;

@@ -4,28 +4,13 @@ import type { Db } from '../tables/schema.js';
 /** Ids of one block of `id_blocks`: block n holds those that end with n × this. */
 export const IDS_PER_BLOCK = 1000;
 
+export type IdBlocks = ReturnType<typeof createIdBlocks>;
+
 /**
  * Ids for bindings and instances, known before the commit. Each is greater than those before; the unused rest of a
- * process's blocks is lost.
+ * process's blocks is lost. `nextBlock` answers a block number that no other process gets, greater than those before.
  */
-export interface IdBlocks {
-  /** Whether this many can be taken at once, without a query. */
-  has(count: number): boolean;
-  /** @throws Error when there are none left: call `has` first. */
-  next(): number;
-  /** Fetches blocks until this many are there; a concurrent `take` may use them up. */
-  refill(count: number): Promise<void>;
-  /** Takes this many, and waits for new blocks where needed. */
-  take(count: number): Promise<number[]>;
-  /**
-   * Drops all ids, also those of a block that is being fetched. Called when a partition is taken over, because ids
-   * must stay greater than those of the previous owner.
-   */
-  discard(): void;
-}
-
-/** `nextBlock` answers a block number that no other process gets, greater than those before. */
-export function createIdBlocks(nextBlock: () => Promise<number>): IdBlocks {
+export function createIdBlocks(nextBlock: () => Promise<number>) {
   let ids: number[] = [];
   let generation = 0;
   let fetching: Promise<void> | undefined;
@@ -38,7 +23,7 @@ export function createIdBlocks(nextBlock: () => Promise<number>): IdBlocks {
     highest = block;
     if (before === generation) ids = [...idsOf(block), ...ids];
   };
-  const refill = async (count: number) => {
+  const refill = async (count: number): Promise<void> => {
     while (ids.length < count) {
       // One at a time: two answers in the wrong order would put older ids behind newer ones.
       fetching ??= fetchBlock().finally(() => {
@@ -48,18 +33,26 @@ export function createIdBlocks(nextBlock: () => Promise<number>): IdBlocks {
     }
   };
   return {
-    has: (count) => ids.length >= count,
-    next: () => {
+    /** Whether this many can be taken at once, without a query. */
+    has: (count: number): boolean => ids.length >= count,
+    /** @throws Error when there are none left: call `has` first. */
+    next: (): number => {
       const id = ids.pop();
       if (id === undefined) throw new Error('no ids are left');
       return id;
     },
+    /** Fetches blocks until this many are there; a concurrent `take` may use them up. */
     refill,
-    take: async (count) => {
+    /** Takes this many, and waits for new blocks where needed. */
+    take: async (count: number): Promise<number[]> => {
       while (ids.length < count) await refill(count);
       return ids.splice(-count, count).reverse();
     },
-    discard: () => {
+    /**
+     * Drops all ids, also those of a block that is being fetched. Called when a partition is taken over, because ids
+     * must stay greater than those of the previous owner.
+     */
+    discard: (): void => {
       ids = [];
       generation += 1;
     },

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@orrery/contracts';
-import { type InstanceState, type InstanceView, MAX_READ } from '../../core/deciding/execution.js';
+import { type InstanceState, MAX_READ } from '../../core/deciding/execution.js';
 import type { CheckedChange } from '../../core/entries/entry.js';
 
 /** An instance as its row will be once the batch in flight is committed. Never changed in place. */
@@ -19,27 +19,13 @@ interface SchemaMemory {
   tooMany: boolean;
 }
 
-/** Those instances of one deployment that its owner has in memory. */
-export interface InstanceMemory extends InstanceView {
-  get(entitySchema: string, instanceId: string): MemoryInstance | null | undefined;
-  /** Adds what a read of the database found, `null` for nothing. An instance that is known already is newer and stays. */
-  learn(entitySchema: string, instanceId: string, found: MemoryInstance | null): void;
-  /** Adds all instances of a schema that a read found, up to one more than an execution may read. */
-  learnAll(entitySchema: string, found: ReadonlyMap<string, MemoryInstance>): void;
-  /** Applies a checked change; `id` is that of a created instance. */
-  apply(change: CheckedChange, at: Date, id: number | undefined): void;
-  /** Schemas that are known to have an instance of this key. */
-  schemasWith(instanceId: string): string[];
-  /** Whether an instance of the schema is known to exist. */
-  hasAny(entitySchema: string): boolean;
-  /** Roughly how many bytes it holds. */
-  bytes(): number;
-}
-
 /** What an instance costs beside its JSON, in bytes; a guess on the high side. */
 const OVERHEAD = 400;
 
-export function createInstanceMemory(): InstanceMemory {
+export type InstanceMemory = ReturnType<typeof createInstanceMemory>;
+
+/** Those instances of one deployment that its owner has in memory. */
+export function createInstanceMemory() {
   const schemas = new Map<string, SchemaMemory>();
   let bytes = 0;
 
@@ -62,25 +48,29 @@ export function createInstanceMemory(): InstanceMemory {
   };
 
   return {
-    get: (entitySchema, instanceId) => {
+    get: (entitySchema: string, instanceId: string): MemoryInstance | null | undefined => {
       const schema = schemas.get(entitySchema);
       const known = schema?.known.get(instanceId);
       return known === undefined && schema?.complete ? null : known;
     },
-    all: (entitySchema) => {
+    all: (entitySchema: string): ReadonlyMap<string, MemoryInstance> | undefined => {
       const schema = schemas.get(entitySchema);
       return schema?.complete ? present(schema.known) : undefined;
     },
-    tooMany: (entitySchema) => schemas.get(entitySchema)?.tooMany ?? false,
-    learn: (entitySchema, instanceId, found) => learn(schemaOf(entitySchema), instanceId, found),
-    learnAll: (entitySchema, found) => {
+    tooMany: (entitySchema: string): boolean => schemas.get(entitySchema)?.tooMany ?? false,
+    /** Adds what a read of the database found, `null` for nothing. An instance that is known already is newer and stays. */
+    learn: (entitySchema: string, instanceId: string, found: MemoryInstance | null): void =>
+      learn(schemaOf(entitySchema), instanceId, found),
+    /** Adds all instances of a schema that a read found, up to one more than an execution may read. */
+    learnAll: (entitySchema: string, found: ReadonlyMap<string, MemoryInstance>): void => {
       const schema = schemaOf(entitySchema);
       for (const [instanceId, instance] of found) learn(schema, instanceId, instance);
       if (found.size <= MAX_READ) schema.complete = true;
       // The read may have found instances that have been deleted since.
       else schema.tooMany = present(schema.known).size > MAX_READ;
     },
-    apply: (change, at, id) => {
+    /** Applies a checked change; `id` is that of a created instance. */
+    apply: (change: CheckedChange, at: Date, id: number | undefined): void => {
       const schema = schemaOf(change.entitySchema);
       const before = schema.known.get(change.instanceId) ?? null;
       const after = changed(before, change, at, id);
@@ -89,11 +79,14 @@ export function createInstanceMemory(): InstanceMemory {
       bytes += grownBy;
       put(schema, change.instanceId, after);
     },
-    schemasWith: (instanceId) =>
+    /** Schemas that are known to have an instance of this key. */
+    schemasWith: (instanceId: string): string[] =>
       [...schemas].filter(([, { known }]) => known.get(instanceId)).map(([entitySchema]) => entitySchema),
-    hasAny: (entitySchema) =>
+    /** Whether an instance of the schema is known to exist. */
+    hasAny: (entitySchema: string): boolean =>
       [...(schemas.get(entitySchema)?.known.values() ?? [])].some((one) => one !== null),
-    bytes: () => bytes,
+    /** Roughly how many bytes it holds. */
+    bytes: (): number => bytes,
   };
 }
 

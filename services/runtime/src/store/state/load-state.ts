@@ -1,8 +1,8 @@
-import { type Batcher, createBatcher } from '@orrery/service-kit';
+import { createBatcher } from '@orrery/service-kit';
 import { sql } from 'kysely';
 import { MAX_READ } from '../../core/deciding/execution.js';
 import type { InstanceName } from '../../core/entries/entry.js';
-import { partitionOf } from '../leases/partitions.js';
+import { partitionOf } from '../leases.js';
 import type { Db } from '../tables/schema.js';
 import { BINDING_OBJECT } from './bindings.js';
 import {
@@ -126,26 +126,27 @@ interface Wanted extends InstanceName {
   deploymentId: number;
 }
 
-/** Reads instances into memory; the requests of many items at the same time share one statement. */
-export interface InstanceLoader {
-  loadOne(deploymentId: number, memory: InstanceMemory, name: InstanceName): Promise<void>;
-  /** All instances of a schema, unless there are more than one execution may read. */
-  loadSchema(deploymentId: number, memory: InstanceMemory, entitySchema: string): Promise<void>;
-}
-
 const AT_ONCE = 500;
 
-export function createInstanceLoader(db: Db): InstanceLoader {
-  const single: Batcher<Wanted, MemoryInstance | null> = createBatcher({
+export type InstanceLoader = ReturnType<typeof createInstanceLoader>;
+
+/** Reads instances into memory; the requests of many items at the same time share one statement. */
+export function createInstanceLoader(db: Db) {
+  const single = createBatcher({
     maxBatch: AT_ONCE,
-    load: (wanted) => readEach(db, wanted),
+    load: (wanted: readonly Wanted[]) => readEach(db, wanted),
   });
   return {
-    loadOne: async (deploymentId, memory, { entitySchema, instanceId }) => {
+    loadOne: async (
+      deploymentId: number,
+      memory: InstanceMemory,
+      { entitySchema, instanceId }: InstanceName,
+    ): Promise<void> => {
       const found = await single({ deploymentId, entitySchema, instanceId });
       memory.learn(entitySchema, instanceId, found);
     },
-    loadSchema: async (deploymentId, memory, entitySchema) => {
+    /** All instances of a schema, unless there are more than one execution may read. */
+    loadSchema: async (deploymentId: number, memory: InstanceMemory, entitySchema: string): Promise<void> => {
       memory.learnAll(entitySchema, await readSchema(db, deploymentId, entitySchema));
     },
   };

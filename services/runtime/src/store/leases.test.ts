@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createHeldPartitions, PARTITIONS, takingOrder } from './partitions.js';
+import { createHeldPartitions, PARTITIONS, takingOrder } from './leases.js';
 
 function watched() {
   const over: number[] = [];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { jsonField, rowText, textField } from './batch-rows.js';
+import { jsonField, rowText, textField } from './batch.js';
 
 describe('a row as text', () => {
   it('is quoted for the array that it stands in', () => {

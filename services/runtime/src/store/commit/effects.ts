@@ -1,0 +1,70 @@
+import type { JsonObject, JsonValue, PushPlan } from '@orrery/contracts';
+import type { Insertable, Updateable } from 'kysely';
+import type { JournalEntryDraft } from '../../core/entries/entry.js';
+import type { Binding, OpenRun } from '../state/deployment-state.js';
+import type { RuntimeTables } from '../tables/schema.js';
+
+/** An Idempotency-Key whose answer is stored with the commit. */
+export interface KeyedEffect {
+  readonly accountId: number;
+  readonly operation: string;
+  readonly key: string;
+  readonly requestHash: string;
+  /** The answer to a repetition, where it differs from the item's own. */
+  readonly answer?: JsonValue;
+}
+
+/** Everything that one item commits: a journal entry and the rows that follow from it. */
+export interface Effects {
+  /** Includes the checked changes of instances. */
+  readonly entry: JournalEntryDraft;
+  /** Not covered by the entry's hash: the duration of the decision, the binding's push plan, the model's texts. */
+  readonly durationMs?: number;
+  readonly pushes?: PushPlan | null;
+  readonly llm?: JsonObject | null;
+  /** Columns of the deployment's row. */
+  readonly row?: Updateable<RuntimeTables['deployments']>;
+  readonly bindings?: {
+    /** New or changed ones, by event. */
+    readonly put: readonly Binding[];
+    readonly remove: readonly string[];
+  };
+  readonly key?: KeyedEffect;
+  readonly onceKeys?: readonly OnceKeyEffect[];
+  /** The run that ends with this. */
+  readonly run?: RunEffect;
+  /** The payment of that run: its row also gets the entry's `seq`. */
+  readonly payment?: PaymentEffect;
+}
+
+/**
+ * What an item does to a key that may be executed once, whoever requests it. `claim` takes the key: for a run, which ends
+ * or releases it later, or (`runId` null) together with the item's answer. `end` stores the answer of the run that
+ * claimed it. A key without `expiresAt` is kept until it is released.
+ */
+export type OnceKeyEffect = { readonly scope: string; readonly key: string } & (
+  | {
+      readonly kind: 'claim';
+      readonly requestHash: string;
+      readonly runId: string | null;
+      readonly expiresAt: Date | null;
+    }
+  | { readonly kind: 'end'; readonly expiresAt: Date | null }
+  | { readonly kind: 'release' }
+);
+
+/** What an item does to a run: the write to its row, and its state in memory from then on (`null`: it has ended). */
+export interface RunEffect {
+  readonly id: string;
+  readonly open: Omit<OpenRun, 'step'> | null;
+  readonly write:
+    | { readonly insert: Insertable<RuntimeTables['runs']> }
+    | { readonly update: Updateable<RuntimeTables['runs']> };
+}
+
+/** What an item does to the row of a payment. A released reservation leaves no row. */
+export type PaymentEffect = { readonly key: string } & (
+  | { readonly kind: 'reserve'; readonly columns: Insertable<RuntimeTables['payments']> }
+  | { readonly kind: 'update'; readonly columns: Updateable<RuntimeTables['payments']> }
+  | { readonly kind: 'release' }
+);
