@@ -157,7 +157,7 @@ function stopOf({ payments, runs }: Batch): Stop | undefined {
   const [payment] = payments.values();
   if (payment === undefined || payment.kind === 'release') return undefined;
   if (payment.kind === 'reserve') return 'before it is reserved';
-  const { status } = payment.columns;
+  const { status } = payment.columns ?? {};
   if (status === 'staged') return 'before it is staged';
   return status === 'settling' ? 'before it is settling' : 'before the end';
 }
