@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import type { InstanceName } from '../../core/entries/entry.js';
 import { headOf } from '../journal/journal-store.js';
 import { type ComputeLifetimes, computedUntil, instancesThen } from '../journal/lifetimes.js';
-import { type PastState, pastStates } from '../journal/past-states.js';
+import { named, type PastState, pastStates } from '../journal/past-states.js';
 import type { Db } from '../tables/schema.js';
 import { type InstancePath, instanceNotFound, onlySchema, schemasWith } from './instance-store.js';
 
@@ -103,8 +103,7 @@ interface RowNow {
 async function rowsNow(db: Db, deploymentId: number, names: readonly InstanceName[]): Promise<RowNow[]> {
   const { rows } = await sql<RowNow>`
     select i.id, i.created_at
-    from rows from (unnest(${names.map(({ entitySchema }) => entitySchema)}::text[],
-      ${names.map(({ instanceId }) => instanceId)}::text[])) with ordinality n (entity_schema, instance_id, position)
+    from ${named(names)}
     left join lateral (
       select id, created_at from instances where deployment_id = ${deploymentId}
         and entity_schema = n.entity_schema and instance_id = n.instance_id limit 1) i on true

@@ -12,6 +12,11 @@ export interface PastState {
   changedAt: Date | null;
 }
 
+/** The names as a table `n`, with their places in the list. */
+export const named = (names: readonly InstanceName[]) => sql`
+  rows from (unnest(${names.map(({ entitySchema }) => entitySchema)}::text[],
+    ${names.map(({ instanceId }) => instanceId)}::text[])) with ordinality n (entity_schema, instance_id, position)`;
+
 interface PastRow {
   /** `at` is null for a state that a clone began with. */
   checkpoint: { revision: number; state: JsonObject | null; at: string | null } | null;
@@ -36,8 +41,7 @@ export async function pastStates(
     select case when k.seq is not null then jsonb_build_object('revision', k.revision, 'state', k.state, 'at',
         (select executed_at from journal where deployment_id = ${deploymentId} and seq = k.seq)) end as checkpoint,
       c.changes, c.changed_at
-    from rows from (unnest(${names.map(({ entitySchema }) => entitySchema)}::text[],
-      ${names.map(({ instanceId }) => instanceId)}::text[])) with ordinality n (entity_schema, instance_id, position)
+    from ${named(names)}
     left join lateral (
       select seq, revision, state from kept_states s
       where s.deployment_id = ${deploymentId} and s.entity_schema = n.entity_schema
@@ -110,7 +114,7 @@ async function namesAfter(db: Db, deploymentId: number, after: InstanceName): Pr
         and (entity_schema, instance_id) > (${sql.raw(schema)}, ${sql.raw(id)})
         order by entity_schema, instance_id limit 1)) either
     order by entity_schema, instance_id limit 1`;
-  const { rows } = await sql<{ entity_schema: string; instance_id: string }>`
+  const { rows } = await sql<InstanceName>`
     with recursive start (entity_schema, instance_id) as (
       select ${after.entitySchema}::text collate "C", ${after.instanceId}::text collate "C"),
     names (entity_schema, instance_id, n) as (
@@ -119,8 +123,9 @@ async function namesAfter(db: Db, deploymentId: number, after: InstanceName): Pr
       select found.entity_schema, found.instance_id, names.n + 1 from names
       cross join lateral (${next('names.entity_schema', 'names.instance_id')}) found
       where names.n < ${AT_ONCE})
-    select entity_schema, instance_id from names where n > 0 order by n`.execute(db);
-  return rows.map((row) => ({ entitySchema: row.entity_schema, instanceId: row.instance_id }));
+    select entity_schema as "entitySchema", instance_id as "instanceId"
+    from names where n > 0 order by n`.execute(db);
+  return rows;
 }
 
 /**

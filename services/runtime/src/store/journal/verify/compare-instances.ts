@@ -2,9 +2,8 @@ import type { DeploymentSource, Divergence, JsonObject } from '@orrery/contracts
 import { sql } from 'kysely';
 import { changeKey, type InstanceName } from '../../../core/entries/entry.js';
 import type { Db } from '../../tables/schema.js';
-import { pastStates, snapshotHasher, snapshotHashOf } from '../past-states.js';
+import { type PastState, pastStates, snapshotHasher, snapshotHashOf } from '../past-states.js';
 import { type FoldMemory, same } from './fold-groups.js';
-import type { FoldedState } from './stored-evidence.js';
 
 /** When to stop: `signal` ends the work, `isEnough` ends the call with what has been checked so far. */
 export interface VerifyBounds {
@@ -68,22 +67,18 @@ async function checkSnapshot(
   const hash = await snapshotHashOf(db, id, signal);
   const expected = source?.snapshotHash ?? snapshotHasher().digest();
   if (hash !== expected) return { seq: head, what: 'snapshot_differs' };
-  const { rows } = await sql<NamedRow>`
-    select entity_schema, instance_id from kept_states k where k.deployment_id = ${id} and k.seq = 0
+  const { rows } = await sql<InstanceName>`
+    select entity_schema as "entitySchema", instance_id as "instanceId" from kept_states k where k.deployment_id = ${id} and k.seq = 0
       and not exists (select from instances i where i.deployment_id = k.deployment_id
         and i.entity_schema = k.entity_schema and i.instance_id = k.instance_id)
       and not exists (select from instance_changes c where c.deployment_id = k.deployment_id
         and c.entity_schema = k.entity_schema and c.instance_id = k.instance_id)
     order by entity_schema, instance_id limit 1`.execute(db);
   const [missing] = rows;
-  return missing && { seq: head, what: 'instance_differs', instance: changeKey(nameOf(missing)) };
+  return missing && { seq: head, what: 'instance_differs', instance: changeKey(missing) };
 }
 
-interface NamedRow {
-  entity_schema: string;
-  instance_id: string;
-}
-interface ComparedRow extends NamedRow {
+interface ComparedRow extends InstanceName {
   id: number;
   state: JsonObject;
   revision: number;
@@ -93,11 +88,6 @@ interface ComparedRow extends NamedRow {
   is_baseless: boolean;
 }
 
-const nameOf = ({ entity_schema, instance_id }: NamedRow): InstanceName => ({
-  entitySchema: entity_schema,
-  instanceId: instance_id,
-});
-
 /** Rows that share an id come together. */
 async function rowsAfter(
   db: Db,
@@ -106,7 +96,7 @@ async function rowsAfter(
   count: number,
 ): Promise<ComparedRow[]> {
   const { rows } = await sql<ComparedRow>`
-    select i.id, i.entity_schema, i.instance_id, i.state, i.revision,
+    select i.id, i.entity_schema as "entitySchema", i.instance_id as "instanceId", i.state, i.revision,
       exists (select from instance_changes c where c.deployment_id = ${id} and c.entity_schema = i.entity_schema
         and c.instance_id = i.instance_id and c.seq > ${head}) as is_beyond,
       coalesce(base.seq > 0 and not exists (select from journal j where j.deployment_id = ${id} and j.seq = base.seq
@@ -127,38 +117,27 @@ async function firstDifference(
   rows: readonly ComparedRow[],
   memory: FoldMemory,
 ): Promise<Divergence | undefined> {
-  const unknown = rows.filter((row) => memory.get(changeKey(nameOf(row))) === undefined);
-  const folded = await foldedStates(db, id, unknown, head);
-  if (folded === 'impossible') return { seq: head, what: 'impossible_change' };
+  const unknown = rows.filter((row) => memory.get(changeKey(row)) === undefined);
+  let folded: (PastState | null)[];
+  try {
+    folded = await pastStates(db, id, unknown, head);
+  } catch (error) {
+    if (error instanceof RangeError) return { seq: head, what: 'impossible_change' };
+    throw error;
+  }
   for (const row of rows) {
-    const instance = changeKey(nameOf(row));
-    const what = differenceOf(row, memory.get(instance) ?? folded.get(instance));
+    const instance = changeKey(row);
+    const what = differenceOf(row, memory.get(instance) ?? folded[unknown.indexOf(row)]);
     if (what !== undefined) return { seq: head, what, instance };
   }
   return undefined;
 }
 
-function differenceOf(row: ComparedRow, expected: FoldedState | undefined): Divergence['what'] | undefined {
+function differenceOf(
+  row: ComparedRow,
+  expected: Parameters<typeof same>[0] | null | undefined,
+): Divergence['what'] | undefined {
   if (row.is_beyond) return 'change_index_differs';
   if (row.is_baseless) return 'kept_state_differs';
-  return expected !== undefined && same(expected, row) ? undefined : 'instance_differs';
-}
-
-/** By change key; absent: the journal has no such instance. */
-async function foldedStates(
-  db: Db,
-  deploymentId: number,
-  rows: readonly NamedRow[],
-  head: number,
-): Promise<Map<string, FoldedState> | 'impossible'> {
-  const names = rows.map(nameOf);
-  try {
-    const states = await pastStates(db, deploymentId, names, head);
-    return new Map(
-      states.flatMap((state, index) => (state ? [[changeKey(names[index] as InstanceName), state]] : [])),
-    );
-  } catch (error) {
-    if (error instanceof RangeError) return 'impossible';
-    throw error;
-  }
+  return expected && same(expected, row) ? undefined : 'instance_differs';
 }

@@ -1,6 +1,6 @@
 import type { HashedEntry } from '@orrery/contracts';
 import { expect, test } from 'vitest';
-import { groupEntries } from './stored-evidence.js';
+import { groupEntries } from './fold-groups.js';
 
 /** An entry that changes so many instances, beginning with one number. */
 const entry = (seq: number, first: number, count: number) => ({

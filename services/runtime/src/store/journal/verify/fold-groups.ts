@@ -1,4 +1,5 @@
-import type { Divergence, InstanceChange, JsonObject } from '@orrery/contracts';
+import type { Divergence, HashedEntry, InstanceChange, JsonObject } from '@orrery/contracts';
+import { sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import {
   changeKey,
@@ -7,52 +8,58 @@ import {
   type InstanceName,
   sameJson,
 } from '../../../core/entries/entry.js';
+import { roughSize } from '../../state/instance-memory.js';
 import type { Db } from '../../tables/schema.js';
-import { pastStates } from '../past-states.js';
-import {
-  changeAt,
-  checkpointsOf,
-  type EntryGroup,
-  type FoldedState,
-  indexedChanges,
-  readChangeAt,
-  storedInstances,
-} from './stored-evidence.js';
+import { named, pastStates } from '../past-states.js';
 
-/** Characters of the states that are remembered between groups; others are read again from their last checkpoint. */
-const REMEMBERED = 48 * 1024 * 1024;
-/** What a state takes beside its JSON. */
+/** A state from the fold, from a checkpoint or from the instance's row; `state` null: deleted or absent. */
+interface FoldedState {
+  readonly state: JsonObject | null;
+  readonly revision: number;
+}
+
+export interface StoredEntry {
+  readonly entry: HashedEntry;
+  readonly hash: string;
+}
+
+/** Rough bytes of the states that are remembered between groups; others are read again from their last checkpoint. */
+const REMEMBERED = 96 * 1024 * 1024;
+/** What a state takes beside what is in it. */
 const OVERHEAD = 200;
-/** A size that has grown by guesses beyond this is measured again. */
-const GUESSED_TO = 80 * 1024;
 
-/** The states as the fold has them, as far as they are remembered. `state` null: absent. */
-export interface FoldMemory {
-  get(key: string): FoldedState | undefined;
-  /** `set`: what the last change set, where the state was remembered before. */
-  put(key: string, state: FoldedState, set?: JsonObject): void;
+/** The states as the fold has them, by change key, as far as they are remembered. */
+export const createFoldMemory = (maxSize = REMEMBERED) =>
+  new LRUCache<string, FoldedState>({
+    maxSize,
+    sizeCalculation: ({ state }) => OVERHEAD + (state === null ? 0 : roughSize(state)),
+  });
+export type FoldMemory = ReturnType<typeof createFoldMemory>;
+
+/** Consecutive entries, and the instances that they change. */
+interface EntryGroup {
+  readonly entries: StoredEntry[];
+  readonly names: Map<string, InstanceName>;
 }
 
-interface Remembered {
-  state: FoldedState;
-  size: number;
+/** Instances of a group, unless one entry alone changes more (500 at most). */
+const NAMES_IN_GROUP = 500;
+
+/** Splits a page into groups whose instances are looked up together. */
+export function groupEntries(entries: readonly StoredEntry[]): EntryGroup[] {
+  const groups: EntryGroup[] = [];
+  for (const stored of entries) {
+    const names = stored.entry.changes.map((change) => [changeKey(change), change] as const);
+    const last = groups.at(-1);
+    if (last === undefined || last.names.size + names.length > NAMES_IN_GROUP) {
+      groups.push({ entries: [stored], names: new Map(names) });
+      continue;
+    }
+    last.entries.push(stored);
+    for (const [key, name] of names) last.names.set(key, name);
+  }
+  return groups;
 }
-
-export function createFoldMemory(maxSize = REMEMBERED): FoldMemory {
-  const states = new LRUCache<string, Remembered>({ maxSize, sizeCalculation: ({ size }) => size });
-  return {
-    get: (key) => states.get(key)?.state,
-    put: (key, state, set) => {
-      const before = states.peek(key)?.size;
-      const guess = before === undefined || set === undefined ? GUESSED_TO : before + lengthOf(set);
-      states.set(key, { state, size: guess < GUESSED_TO ? guess : lengthOf(state.state) + OVERHEAD });
-    },
-  };
-}
-
-const lengthOf = (state: JsonObject | null): number => JSON.stringify(state).length;
-
-const FOLDED_AT_ONCE = 100;
 
 /** Folds a group's changes; answers the first divergence. */
 export async function foldGroup(
@@ -65,71 +72,87 @@ export async function foldGroup(
   const range = { from: group.entries[0]?.entry.seq ?? 0, to: group.entries.at(-1)?.entry.seq ?? 0 };
   try {
     const states = await statesBefore(db, deploymentId, group, range.from - 1, memory);
-    const evidence = await gatherEvidence(db, deploymentId, group, range);
-    return firstOf(foldEntries(group, states, evidence, memory), evidence.unexplained);
+    const evidence = await readEvidence(db, deploymentId, group, range);
+    const found = foldEntries(group, states, evidence, memory);
+    return unexplained(evidence).reduce(
+      (first, other) => (first === undefined || other.seq < first.seq ? other : first),
+      found,
+    );
   } catch (error) {
     if (error instanceof RangeError) return { seq: range.from, what: 'impossible_change' };
     throw error;
   }
 }
 
+/** What is stored of an instance beside the entries. What a change explains is taken out. */
 interface Evidence {
-  /** Whether the index of changes has the entry. */
-  isIndexed: boolean;
-  /** The checkpoint of that very entry. */
-  checkpoint?: FoldedState | undefined;
-  /** The instance's row, where this was its last change. */
-  row?: FoldedState | undefined;
+  /** The instance's row. */
+  readonly row: FoldedState;
+  /** Its last change in the index, 0 for none. */
+  readonly lastSeq: number;
+  /** Entries of the range that the index of changes has for it. */
+  readonly indexed: Set<number>;
+  /** Its checkpoints in the range, by `seq`. */
+  readonly checkpoints: Map<number, FoldedState>;
 }
 
-interface GroupEvidence {
-  of(key: string, seq: number): Evidence;
-  /** Index rows and checkpoints of entries that do not change the instance. */
-  unexplained: readonly Divergence[];
+interface EvidenceRow {
+  readonly state: JsonObject | null;
+  readonly revision: number | null;
+  readonly last_seq: number | null;
+  readonly indexed: number[];
+  readonly checkpoints: (FoldedState & { readonly seq: number })[];
 }
 
-async function gatherEvidence(
+/** By change key. */
+async function readEvidence(
   db: Db,
   deploymentId: number,
-  group: EntryGroup,
-  range: { from: number; to: number },
-): Promise<GroupEvidence> {
-  const names = [...group.names.values()];
-  const checkpoints = await checkpointsOf(db, deploymentId, names, range);
-  const indexed = await indexedChanges(db, deploymentId, names, range);
-  const rows = await storedInstances(db, deploymentId, names);
-  const lastSeqs = lastSeqsOf(group);
-  return {
-    of: (key, seq) => {
-      const at = changeAt(key, seq);
-      const row = rows.get(key);
-      const isLast = lastSeqs.get(key) === seq && (row?.lastSeq ?? 0) <= seq;
-      return { isIndexed: indexed.has(at), checkpoint: checkpoints.get(at), row: isLast ? row : undefined };
-    },
-    unexplained: [
-      ...unexplained(group, indexed, 'change_index_differs'),
-      ...unexplained(group, checkpoints.keys(), 'kept_state_differs'),
-    ],
-  };
+  { names }: EntryGroup,
+  { from, to }: { readonly from: number; readonly to: number },
+): Promise<Map<string, Evidence>> {
+  const { rows } = await sql<EvidenceRow>`
+    select i.state, i.revision,
+      (select max(c.seq) from instance_changes c where c.deployment_id = ${deploymentId}
+        and c.entity_schema = n.entity_schema and c.instance_id = n.instance_id) as last_seq,
+      (select coalesce(jsonb_agg(c.seq), '[]') from instance_changes c where c.deployment_id = ${deploymentId}
+        and c.entity_schema = n.entity_schema and c.instance_id = n.instance_id
+        and c.seq between ${from} and ${to}) as indexed,
+      (select coalesce(json_agg(json_build_object('seq', k.seq, 'revision', k.revision, 'state', k.state)), '[]')
+        from kept_states k where k.deployment_id = ${deploymentId} and k.entity_schema = n.entity_schema
+        and k.instance_id = n.instance_id and k.seq between ${from} and ${to}) as checkpoints
+    from ${named([...names.values()])}
+    left join instances i on i.deployment_id = ${deploymentId}
+      and i.entity_schema = n.entity_schema and i.instance_id = n.instance_id
+    order by n.position`.execute(db);
+  const keys = [...names.keys()];
+  return new Map(
+    rows.map(({ state, revision, last_seq, indexed, checkpoints }, index) => [
+      keys[index] ?? '',
+      {
+        row: { state, revision: revision ?? 0 },
+        lastSeq: last_seq ?? 0,
+        indexed: new Set(indexed),
+        checkpoints: new Map(checkpoints.map((one) => [one.seq, one])),
+      },
+    ]),
+  );
 }
 
-/** Those of the stored keys (`changeAt`) that no change of the group explains. */
-function unexplained(group: EntryGroup, stored: Iterable<string>, what: Divergence['what']): Divergence[] {
-  const changed = new Set<string>();
-  for (const { entry } of group.entries)
-    for (const change of entry.changes) changed.add(changeAt(changeKey(change), entry.seq));
-  return [...stored].filter((at) => !changed.has(at)).map((at) => ({ ...readChangeAt(at), what }));
+/** Index rows and checkpoints of entries that do not change the instance. */
+function unexplained(evidence: ReadonlyMap<string, Evidence>): Divergence[] {
+  const all = [...evidence];
+  return [
+    ...all.flatMap(([instance, { indexed }]) =>
+      [...indexed].map((seq) => ({ seq, instance, what: 'change_index_differs' as const })),
+    ),
+    ...all.flatMap(([instance, { checkpoints }]) =>
+      [...checkpoints.keys()].map((seq) => ({ seq, instance, what: 'kept_state_differs' as const })),
+    ),
+  ];
 }
 
-const firstOf = (found: Divergence | undefined, others: readonly Divergence[]): Divergence | undefined =>
-  others.reduce((first, other) => (first === undefined || other.seq < first.seq ? other : first), found);
-
-function lastSeqsOf(group: EntryGroup): Map<string, number> {
-  const last = new Map<string, number>();
-  for (const { entry } of group.entries)
-    for (const change of entry.changes) last.set(changeKey(change), entry.seq);
-  return last;
-}
+const FOLDED_AT_ONCE = 100;
 
 async function statesBefore(
   db: Db,
@@ -140,63 +163,60 @@ async function statesBefore(
 ): Promise<Map<string, FoldedState>> {
   const states = new Map<string, FoldedState>();
   const missing: [string, InstanceName][] = [];
-  for (const named of group.names) {
-    const remembered = memory.get(named[0]);
-    if (remembered === undefined) missing.push(named);
-    else states.set(named[0], remembered);
+  for (const [key, name] of group.names) {
+    const remembered = memory.get(key);
+    if (remembered === undefined) missing.push([key, name]);
+    else states.set(key, remembered);
   }
   for (let start = 0; start < missing.length; start += FOLDED_AT_ONCE) {
     const part = missing.slice(start, start + FOLDED_AT_ONCE);
-    const past = await pastStates(db, deploymentId, part.map(nameOf), seq);
-    for (const [index, [key]] of part.entries()) states.set(key, past[index] ?? { state: null, revision: 0 });
+    const names = part.map(([, name]) => name);
+    const past = await pastStates(db, deploymentId, names, seq);
+    for (const [index, [key]] of part.entries()) states.set(key, past[index] ?? ABSENT);
   }
   return states;
 }
 
-const nameOf = ([, name]: [string, InstanceName]): InstanceName => name;
+const ABSENT: FoldedState = { state: null, revision: 0 };
 
 function foldEntries(
   group: EntryGroup,
   states: Map<string, FoldedState>,
-  evidence: GroupEvidence,
+  evidence: ReadonlyMap<string, Evidence>,
   memory: FoldMemory,
 ): Divergence | undefined {
   for (const { entry } of group.entries) {
     for (const change of entry.changes) {
       const key = changeKey(change);
-      const checked = checkFold(states.get(key) ?? null, change, evidence.of(key, entry.seq));
+      const checked = checkFold(states.get(key) ?? ABSENT, change, entry.seq, evidence.get(key));
       if ('what' in checked) return { seq: entry.seq, what: checked.what, instance: key };
       states.set(key, checked.after);
-      memory.put(key, checked.after, change.set);
+      memory.set(key, checked.after);
     }
   }
   return undefined;
 }
 
 function checkFold(
-  before: FoldedState | null,
+  before: FoldedState,
   change: InstanceChange,
-  { isIndexed, checkpoint, row }: Evidence,
+  seq: number,
+  evidence: Evidence | undefined,
 ): { after: FoldedState } | { what: Divergence['what'] } {
   const after = folded(before, change);
   if (after === undefined) return { what: 'impossible_change' };
-  if (!isIndexed) return { what: 'change_index_differs' };
-  if (!isCheckpoint(checkpoint, change, after)) return { what: 'kept_state_differs' };
-  if (row !== undefined && !same(row, after)) return { what: 'instance_differs' };
-  return { after };
+  if (evidence?.indexed.delete(seq) !== true) return { what: 'change_index_differs' };
+  // A checkpoint is stored exactly where one belongs, with the state of the fold.
+  const checkpoint = evidence.checkpoints.get(seq);
+  evidence.checkpoints.delete(seq);
+  const isRight = hasCheckpoint(change) ? checkpoint && same(checkpoint, after) : checkpoint === undefined;
+  if (!isRight) return { what: 'kept_state_differs' };
+  const isLast = evidence.lastSeq === seq;
+  return isLast && !same(evidence.row, after) ? { what: 'instance_differs' } : { after };
 }
 
-/** Whether a checkpoint is stored exactly where one belongs, with the state of the fold. */
-const isCheckpoint = (
-  stored: FoldedState | undefined,
-  change: InstanceChange,
-  after: FoldedState,
-): boolean => (hasCheckpoint(change) ? stored !== undefined && same(stored, after) : stored === undefined);
-
-function folded(before: FoldedState | null, change: InstanceChange): FoldedState | undefined {
-  const state: JsonObject | null = before?.state ?? null;
-  const revision = state === null ? 0 : (before?.revision ?? 0);
-  if (change.revision !== revision + 1) return undefined;
+function folded({ state, revision }: FoldedState, change: InstanceChange): FoldedState | undefined {
+  if (change.revision !== (state === null ? 0 : revision) + 1) return undefined;
   try {
     return { state: foldChange(state, change), revision: change.revision };
   } catch {

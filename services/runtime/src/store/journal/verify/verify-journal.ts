@@ -10,10 +10,15 @@ import type { Clock, Semaphore } from '@orrery/service-kit';
 import { sql } from 'kysely';
 import { genesisHash, hashOf } from '../../../core/entries/entry.js';
 import type { Db } from '../../tables/schema.js';
-import { headOf } from '../journal-store.js';
+import { HASHED_COLUMNS, hashedEntryOf, headOf } from '../journal-store.js';
 import { compareInstances, type VerifyBounds } from './compare-instances.js';
-import { createFoldMemory, type FoldMemory, foldGroup } from './fold-groups.js';
-import { groupEntries, nextPageSize, readPage, SMALLEST_PAGE, type StoredEntry } from './stored-evidence.js';
+import {
+  createFoldMemory,
+  type FoldMemory,
+  foldGroup,
+  groupEntries,
+  type StoredEntry,
+} from './fold-groups.js';
 
 interface VerifiedDeployment {
   id: number;
@@ -157,6 +162,43 @@ function checkChain(
   }
   if (page.length > 0) return { link, count: page.length };
   return { link, count: 0, divergence: { seq: link.seq, what: 'missing_entry' } };
+}
+
+/** Entries of the first page: 4 MiB of the largest. */
+const SMALLEST_PAGE = 16;
+const LARGEST_PAGE = 500;
+/** Bytes of a page's entries, so that checking one page does not block the process. */
+const PAGE_BYTES = 1024 * 1024;
+/** Entries that are measured: a page's entries are much alike. */
+const MEASURED = 16;
+
+/** Up to `limit` entries from `from` on, in order. */
+async function readPage(
+  db: Db,
+  { id, address }: { id: number; address: string },
+  from: number,
+  limit: number,
+): Promise<StoredEntry[]> {
+  const rows = await db
+    .selectFrom('journal')
+    .select(HASHED_COLUMNS)
+    .where('deployment_id', '=', id)
+    .where('seq', '>=', from)
+    .orderBy('seq')
+    .limit(limit)
+    .execute();
+  return rows.map((row) => ({ entry: hashedEntryOf(row, address), hash: row.hash }));
+}
+
+/** How many entries to read next, judged by the last ones. */
+function nextPageSize(page: readonly StoredEntry[]): number {
+  const measured = page.slice(-MEASURED);
+  const bytes = measured.reduce(
+    (sum, { entry }) => sum + JSON.stringify([entry.input, entry.changes]).length,
+    0,
+  );
+  const average = Math.max(1, bytes / Math.max(1, measured.length));
+  return Math.min(LARGEST_PAGE, Math.max(SMALLEST_PAGE, Math.floor(PAGE_BYTES / average)));
 }
 
 async function linkBefore(db: Db, { id, address, source }: VerifiedDeployment, from: number): Promise<Link> {
