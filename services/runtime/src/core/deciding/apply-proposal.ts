@@ -19,7 +19,7 @@ import {
   splitChangeKey,
 } from '@orrery/expressions';
 import { changeKey, type InstanceName } from '../entries/entry.js';
-import { changeNotAllowed } from './check-changes.js';
+import { changeNotAllowed, type Proposer } from './check-changes.js';
 import type {
   AppliedChange,
   CompiledDefinition,
@@ -34,7 +34,7 @@ import type {
 /** What a template or a model proposes. It is unchecked, so no commit accepts it. */
 export interface Proposal {
   /** A model may change only instances that it was shown, and may delete only where the guards allow it explicitly. */
-  readonly from: 'template' | 'model';
+  readonly from: Proposer;
   readonly changes: readonly ProposedChange[];
   readonly result: JsonObject | null;
 }
@@ -97,7 +97,7 @@ function templateScope(
  * The proposal in an evaluated template or in a model's answer. Operators count in templates only: a model's
  * `{ "$increment": 1 }` is a value like any other. @throws `invalid_change_key`, `template_failed`
  */
-export function proposalOf(mutation: JsonValue, from: Proposal['from']): Proposal {
+export function proposalOf(mutation: JsonValue, from: Proposer): Proposal {
   const parsed = parseMutation(mutation);
   if (!parsed.ok) throw refusalOf(parsed.problems);
   const changes = Object.entries(parsed.mutation.stateChanges);

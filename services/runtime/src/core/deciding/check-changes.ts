@@ -21,7 +21,6 @@ import {
   journalled,
   sameJson,
 } from '../entries/entry.js';
-import type { Proposal } from './apply-proposal.js';
 import type { AppliedChange, CompiledDefinition, ExecutionLimits, ReadSet, Told } from './execution.js';
 
 const TEXTS = {
@@ -163,18 +162,21 @@ export function refuseUnloaded(changes: readonly AppliedChange[], reads: ReadSet
   }
 }
 
+/** What has made a proposal. */
+export type Proposer = 'template' | 'model';
+
 /**
  * Checks a version's guards. Creating is allowed unless `create` is false. A template may delete unless `delete` is
  * false; a model may delete only where `delete` is true. @throws `change_not_allowed`
  */
-export function checkGuards(guards: Guards, from: Proposal['from'], changes: readonly AppliedChange[]): void {
+export function checkGuards(guards: Guards, from: Proposer, changes: readonly AppliedChange[]): void {
   if (guards.maxInstances !== undefined && changes.length > guards.maxInstances) {
     throw tooManyChanged(guards.maxInstances, changes.length);
   }
   for (const change of changes) checkOne(guards, from, change);
 }
 
-function checkOne(guards: Guards, from: Proposal['from'], change: AppliedChange): void {
+function checkOne(guards: Guards, from: Proposer, change: AppliedChange): void {
   const mayDelete = guards.delete ?? from === 'template';
   if (change.after === null && !mayDelete) throw changeNotAllowed('delete', change);
   if (change.before === null && guards.create === false) throw changeNotAllowed('create', change);
