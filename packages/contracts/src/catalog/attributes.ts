@@ -3,8 +3,7 @@ import { jsonValue } from '../json/json-schemas.js';
 import { attributeName } from '../names/names.js';
 import { attributeInPath, schemaInPath, worldInPath } from '../names/paths.js';
 import { recordId, recordTimes, storedName } from '../records/fields.js';
-import { pageQuery } from '../records/pagination.js';
-import { idempotentHeaders, operationsBelow } from '../rpc/operation.js';
+import { operationsAt } from '../rpc/operation.js';
 
 export const attributeType = z.enum(['integer', 'float', 'string', 'boolean', 'json']).meta({
   id: 'AttributeType',
@@ -84,59 +83,29 @@ export const updateAttributeBody = z
   });
 export type UpdateAttributeBody = z.output<typeof updateAttributeBody>;
 
-const inSchema = z.strictObject({ worldAddress: worldInPath, schemaName: schemaInPath });
-const params = inSchema.extend({ name: attributeInPath });
-const { list, read, remove, write } = operationsBelow(
-  '/api/worlds/:worldAddress/entity-schemas/:schemaName/attributes',
-  'Attributes',
-);
+const ofSchema = {
+  params: z.strictObject({ worldAddress: worldInPath, schemaName: schemaInPath }),
+  errors: ['world_not_found', 'entity_schema_not_found'],
+} as const;
+const PATH = '/api/worlds/:worldAddress/entity-schemas/:schemaName/attributes';
+const all = operationsAt(PATH, 'Attributes', ofSchema);
+const one = operationsAt(`${PATH}/:name`, 'Attributes', {
+  params: ofSchema.params.extend({ name: attributeInPath }),
+  errors: [...ofSchema.errors, 'attribute_not_found'],
+});
 
 export const attributeRpcs = {
-  'attributes.list': list('', 'List the attributes of an entity schema', {
-    errors: ['world_not_found', 'entity_schema_not_found', 'page_too_deep'],
-    params: inSchema,
-    query: pageQuery,
-    item: attributeRecord,
-  }),
-  'attributes.create': write('POST', '', 'Add an attribute to an entity schema', {
-    http: {
-      status: 201,
-      location: ({ params: { worldAddress, schemaName } }, attribute) =>
-        `/api/worlds/${worldAddress}/entity-schemas/${encodeURIComponent(String(schemaName))}` +
-        `/attributes/${encodeURIComponent(String(attribute['name']))}`,
-    },
-    errors: [
-      'world_not_found',
-      'entity_schema_not_found',
-      'attribute_exists',
-      'limit_reached',
-      'idempotency_key_reused',
-      'request_in_flight',
-    ],
-    params: inSchema,
-    headers: idempotentHeaders,
+  'attributes.list': all.list('', 'List the attributes of an entity schema', { item: attributeRecord }),
+  'attributes.create': all.create('Add an attribute to an entity schema', {
+    errors: ['attribute_exists', 'limit_reached', 'request_in_flight'],
     body: createAttributeBody,
     data: attributeRecord,
   }),
-  'attributes.get': read('/:name', 'Get an attribute', {
-    errors: ['world_not_found', 'entity_schema_not_found', 'attribute_not_found'],
-    params,
-    data: attributeRecord,
-  }),
-  'attributes.update': write('PUT', '/:name', 'Update an attribute; the change applies from the next write', {
-    errors: [
-      'world_not_found',
-      'entity_schema_not_found',
-      'attribute_not_found',
-      'attribute_exists',
-      'limit_reached',
-    ],
-    params,
+  'attributes.get': one.read('', 'Get an attribute', { data: attributeRecord }),
+  'attributes.update': one.write('PUT', '', 'Update an attribute; the change applies from the next write', {
+    errors: ['attribute_exists', 'limit_reached'],
     body: updateAttributeBody,
     data: attributeRecord,
   }),
-  'attributes.delete': remove('/:name', 'Delete an attribute; stored values remain', {
-    errors: ['world_not_found', 'entity_schema_not_found', 'attribute_not_found'],
-    params,
-  }),
+  'attributes.delete': one.remove('Delete an attribute; stored values remain'),
 };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { operation, route } from '../rpc/operation.js';
+import { OF_ACCOUNT, operationsAt } from '../rpc/operation.js';
 import { createEntitySchemaBody } from './entity-schemas.js';
 import { createEventBody } from './events.js';
 
@@ -40,16 +40,10 @@ export const checkDefinitionsBody = z
 export type CheckDefinitionsBody = z.output<typeof checkDefinitionsBody>;
 
 export const checkRpcs = {
-  'worlds.check': operation({
-    http: route(
-      'POST',
-      '/api/worlds/check',
-      'Worlds',
-      'Check the definitions of a world as saving them would, and store nothing',
-    ),
-    access: { scope: 'read', relation: 'account' },
-    errors: [],
-    body: checkDefinitionsBody,
-    data: definitionCheck,
-  }),
+  'worlds.check': operationsAt('/api/worlds', 'Worlds', { access: OF_ACCOUNT }).write(
+    'POST',
+    '/check',
+    'Check the definitions of a world as saving them would, and store nothing',
+    { body: checkDefinitionsBody, data: definitionCheck },
+  ),
 };

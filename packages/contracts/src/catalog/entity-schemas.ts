@@ -3,8 +3,7 @@ import { schemaName } from '../names/names.js';
 import { schemaInPath, worldInPath } from '../names/paths.js';
 import { namedBytes } from '../records/content-limits.js';
 import { nullableText, recordId, recordTimes, sentDescription, storedName } from '../records/fields.js';
-import { pageQuery } from '../records/pagination.js';
-import { idempotentHeaders, operationsBelow } from '../rpc/operation.js';
+import { operationsAt } from '../rpc/operation.js';
 import { attributeRecord, createAttributeBody } from './attributes.js';
 
 const NAME = 'What the schema is called; unique in its world.';
@@ -45,58 +44,31 @@ export const updateEntitySchemaBody = z
   });
 export type UpdateEntitySchemaBody = z.output<typeof updateEntitySchemaBody>;
 
-const inWorld = z.strictObject({ worldAddress: worldInPath });
-const params = inWorld.extend({ schemaName: schemaInPath });
-const { list, read, remove, write } = operationsBelow(
-  '/api/worlds/:worldAddress/entity-schemas',
-  'Entity schemas',
-);
+const inWorld = {
+  params: z.strictObject({ worldAddress: worldInPath }),
+  errors: ['world_not_found'],
+} as const;
+const all = operationsAt('/api/worlds/:worldAddress/entity-schemas', 'Entity schemas', inWorld);
+const one = operationsAt('/api/worlds/:worldAddress/entity-schemas/:schemaName', 'Entity schemas', {
+  params: inWorld.params.extend({ schemaName: schemaInPath }),
+  errors: [...inWorld.errors, 'entity_schema_not_found'],
+});
 
 export const entitySchemaRpcs = {
-  'entitySchemas.list': list('', 'List the entity schemas of a world', {
-    errors: ['world_not_found', 'page_too_deep'],
-    params: inWorld,
-    query: pageQuery,
-    item: entitySchemaRecord,
-  }),
-  'entitySchemas.create': write('POST', '', 'Create an entity schema with its attributes', {
-    http: {
-      status: 201,
-      location: ({ params: { worldAddress } }, schema) =>
-        `/api/worlds/${worldAddress}/entity-schemas/${encodeURIComponent(String(schema['name']))}`,
-    },
-    errors: [
-      'world_not_found',
-      'entity_schema_exists',
-      'attribute_exists',
-      'limit_reached',
-      'idempotency_key_reused',
-      'request_in_flight',
-    ],
-    params: inWorld,
-    headers: idempotentHeaders,
+  'entitySchemas.list': all.list('', 'List the entity schemas of a world', { item: entitySchemaRecord }),
+  'entitySchemas.create': all.create('Create an entity schema with its attributes', {
+    errors: ['entity_schema_exists', 'attribute_exists', 'limit_reached', 'request_in_flight'],
     body: createEntitySchemaBody,
     data: entitySchemaRecord,
   }),
-  'entitySchemas.get': read('/:schemaName', 'Get an entity schema', {
-    errors: ['world_not_found', 'entity_schema_not_found'],
-    params,
+  'entitySchemas.get': one.read('', 'Get an entity schema', { data: entitySchemaRecord }),
+  'entitySchemas.update': one.write('PUT', '', 'Update an entity schema; a schema in use cannot be renamed', {
+    http: { bodyBytes: namedBytes },
+    errors: ['entity_schema_exists', 'entity_schema_in_use'],
+    body: updateEntitySchemaBody,
     data: entitySchemaRecord,
   }),
-  'entitySchemas.update': write(
-    'PUT',
-    '/:schemaName',
-    'Update an entity schema; a schema in use cannot be renamed',
-    {
-      http: { bodyBytes: namedBytes },
-      errors: ['world_not_found', 'entity_schema_not_found', 'entity_schema_exists', 'entity_schema_in_use'],
-      params,
-      body: updateEntitySchemaBody,
-      data: entitySchemaRecord,
-    },
-  ),
-  'entitySchemas.delete': remove('/:schemaName', 'Delete an entity schema that no version or instance uses', {
-    errors: ['world_not_found', 'entity_schema_not_found', 'entity_schema_in_use'],
-    params,
+  'entitySchemas.delete': one.remove('Delete an entity schema that no version or instance uses', {
+    errors: ['entity_schema_in_use'],
   }),
 };

@@ -3,8 +3,7 @@ import type { ErrorCode } from '../errors/error-table.js';
 import { jsonObject } from '../json/json-schemas.js';
 import { eventInPath, versionInPath, worldInPath } from '../names/paths.js';
 import { ordinal, recordId, recordTimes, sha256, storedName, timestamp } from '../records/fields.js';
-import { pageQuery } from '../records/pagination.js';
-import { idempotentHeaders, operationsBelow } from '../rpc/operation.js';
+import { operationsAt } from '../rpc/operation.js';
 import { versionBody } from './version-body.js';
 import {
   executionSettings,
@@ -53,70 +52,43 @@ export const versionErrors = [
   'unknown_entity_schema',
 ] as const satisfies readonly ErrorCode[];
 
-const inEvent = z.strictObject({ worldAddress: worldInPath, eventName: eventInPath });
-const params = inEvent.extend({ version: versionInPath });
-const { list, read, remove, write } = operationsBelow(
-  '/api/worlds/:worldAddress/events/:eventName/event-versions',
-  'Event versions',
-);
-
-const absent = ['world_not_found', 'event_not_found', 'event_version_not_found'] as const;
+const ofEvent = {
+  params: z.strictObject({ worldAddress: worldInPath, eventName: eventInPath }),
+  errors: ['world_not_found', 'event_not_found'],
+} as const;
+const PATH = '/api/worlds/:worldAddress/events/:eventName/event-versions';
+const all = operationsAt(PATH, 'Event versions', ofEvent);
+const one = operationsAt(`${PATH}/:version`, 'Event versions', {
+  params: ofEvent.params.extend({ version: versionInPath }),
+  errors: [...ofEvent.errors, 'event_version_not_found'],
+});
 
 export const versionRpcs = {
-  'versions.list': list('', 'List the versions of an event', {
-    errors: ['world_not_found', 'event_not_found', 'page_too_deep'],
-    params: inEvent,
-    query: pageQuery,
-    item: versionRecord,
-  }),
-  'versions.create': write('POST', '', 'Create the next version of an event', {
-    http: {
-      status: 201,
-      location: ({ params: { worldAddress, eventName } }, version) =>
-        `/api/worlds/${worldAddress}/events/${encodeURIComponent(String(eventName))}` +
-        `/event-versions/${version['version']}`,
-    },
-    errors: [
-      'world_not_found',
-      'event_not_found',
-      ...versionErrors,
-      'limit_reached',
-      'idempotency_key_reused',
-      'request_in_flight',
-    ],
-    params: inEvent,
-    headers: idempotentHeaders,
+  'versions.list': all.list('', 'List the versions of an event', { item: versionRecord }),
+  'versions.create': all.create('Create the next version of an event', {
+    named: 'version',
+    errors: [...versionErrors, 'limit_reached', 'request_in_flight'],
     body: versionBody,
     data: versionRecord,
   }),
-  'versions.get': read('/:version', 'Get an event version', {
-    errors: absent,
-    params,
-    data: versionRecord,
-  }),
-  'versions.update': write(
+  'versions.get': one.read('', 'Get an event version', { data: versionRecord }),
+  'versions.update': one.write(
     'PUT',
-    '/:version',
+    '',
     'Update an unlocked event version; absent fields keep their values',
     {
-      errors: [...absent, ...versionErrors, 'version_locked'],
-      params,
+      errors: [...versionErrors, 'version_locked'],
       body: versionBody,
       data: versionRecord,
     },
   ),
-  'versions.lock': write(
+  'versions.lock': one.write(
     'POST',
-    '/:version/lock',
+    '/lock',
     'Lock an event version permanently, including the schemas that it names',
-    {
-      errors: absent,
-      params,
-      data: versionRecord,
-    },
+    { data: versionRecord },
   ),
-  'versions.delete': remove('/:version', 'Delete an event version that is neither locked nor bound', {
-    errors: [...absent, 'version_locked', 'event_version_in_use'],
-    params,
+  'versions.delete': one.remove('Delete an event version that is neither locked nor bound', {
+    errors: ['version_locked', 'event_version_in_use'],
   }),
 };

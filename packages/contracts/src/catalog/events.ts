@@ -10,8 +10,7 @@ import {
   sentDescription,
   storedName,
 } from '../records/fields.js';
-import { pageQuery } from '../records/pagination.js';
-import { idempotentHeaders, operationsBelow } from '../rpc/operation.js';
+import { operationsAt } from '../rpc/operation.js';
 import { versionErrors } from './event-versions.js';
 import { versionBody } from './version-body.js';
 
@@ -48,54 +47,31 @@ export const updateEventBody = z
   .meta({ id: 'UpdateEvent', description: 'Changes of an event. Absent members stay, null removes.' });
 export type UpdateEventBody = z.output<typeof updateEventBody>;
 
-const inWorld = z.strictObject({ worldAddress: worldInPath });
-const params = inWorld.extend({ eventName: eventInPath });
-const { list, read, remove, write } = operationsBelow('/api/worlds/:worldAddress/events', 'Events');
+const inWorld = {
+  params: z.strictObject({ worldAddress: worldInPath }),
+  errors: ['world_not_found'],
+} as const;
+const all = operationsAt('/api/worlds/:worldAddress/events', 'Events', inWorld);
+const one = operationsAt('/api/worlds/:worldAddress/events/:eventName', 'Events', {
+  params: inWorld.params.extend({ eventName: eventInPath }),
+  errors: [...inWorld.errors, 'event_not_found'],
+});
 
 export const eventRpcs = {
-  'events.list': list('', 'List the events of a world', {
-    errors: ['world_not_found', 'page_too_deep'],
-    params: inWorld,
-    query: pageQuery,
-    item: eventRecord,
-  }),
-  'events.create': write('POST', '', 'Create an event with its first version', {
-    http: {
-      status: 201,
-      location: ({ params: { worldAddress } }, event) =>
-        `/api/worlds/${worldAddress}/events/${encodeURIComponent(String(event['name']))}`,
-    },
-    errors: [
-      'world_not_found',
-      'event_exists',
-      ...versionErrors,
-      'limit_reached',
-      'idempotency_key_reused',
-      'request_in_flight',
-    ],
-    params: inWorld,
-    headers: idempotentHeaders,
+  'events.list': all.list('', 'List the events of a world', { item: eventRecord }),
+  'events.create': all.create('Create an event with its first version', {
+    errors: ['event_exists', ...versionErrors, 'limit_reached', 'request_in_flight'],
     body: createEventBody,
     data: eventRecord,
   }),
-  'events.get': read('/:eventName', 'Get an event', {
-    errors: ['world_not_found', 'event_not_found'],
-    params,
-    data: eventRecord,
-  }),
-  'events.update': write('PUT', '/:eventName', 'Update an event; a bound event cannot be renamed', {
+  'events.get': one.read('', 'Get an event', { data: eventRecord }),
+  'events.update': one.write('PUT', '', 'Update an event; a bound event cannot be renamed', {
     http: { bodyBytes: namedBytes },
-    errors: ['world_not_found', 'event_not_found', 'event_exists', 'event_in_use'],
-    params,
+    errors: ['event_exists', 'event_in_use'],
     body: updateEventBody,
     data: eventRecord,
   }),
-  'events.delete': remove(
-    '/:eventName',
-    'Delete an event without bindings, including its unlocked versions',
-    {
-      errors: ['world_not_found', 'event_not_found', 'event_in_use', 'version_locked'],
-      params,
-    },
-  ),
+  'events.delete': one.remove('Delete an event without bindings, including its unlocked versions', {
+    errors: ['event_in_use', 'version_locked'],
+  }),
 };

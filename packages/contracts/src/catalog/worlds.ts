@@ -12,7 +12,7 @@ import {
   storedName,
 } from '../records/fields.js';
 import { pageQuery } from '../records/pagination.js';
-import { idempotentHeaders, operationsBelow } from '../rpc/operation.js';
+import { OF_ACCOUNT, operationsAt } from '../rpc/operation.js';
 
 const NAME = 'What the world is called; several worlds may have one name.';
 const DESCRIPTION = 'What the world is, for people. Null: no description.';
@@ -47,63 +47,41 @@ export const updateWorldBody = z
   .meta({ id: 'UpdateWorld', description: 'Changes of a world. Absent members stay, null removes.' });
 export type UpdateWorldBody = z.output<typeof updateWorldBody>;
 
-const params = z.strictObject({ idOrAddress: worldInPath });
-const { list, read, remove, write } = operationsBelow('/api/worlds', 'Worlds');
+const all = operationsAt('/api/worlds', 'Worlds');
+const one = operationsAt('/api/worlds/:idOrAddress', 'Worlds', {
+  params: z.strictObject({ idOrAddress: worldInPath }),
+  errors: ['world_not_found'],
+});
 
 export const worldRpcs = {
-  'worlds.list': list('', 'List your own worlds and the published ones', {
-    access: { scope: 'read', relation: 'account' },
-    errors: ['page_too_deep'],
+  'worlds.list': all.list('', 'List your own worlds and the published ones', {
+    access: OF_ACCOUNT,
     query: pageQuery.extend({
       owner: z.literal('me').optional().describe('`me` leaves out the worlds of other accounts.'),
     }),
     item: worldRecord,
   }),
-  'worlds.create': write('POST', '', 'Create a world', {
-    http: {
-      status: 201,
-      bodyBytes: worldBytes,
-      location: (_request, world) => `/api/worlds/${world['address']}`,
-    },
+  'worlds.create': all.create('Create a world', {
+    named: 'address',
+    http: { bodyBytes: worldBytes },
     access: { scope: 'write', relation: 'account' },
-    errors: ['quota_exceeded', 'idempotency_key_reused', 'request_in_flight'],
-    headers: idempotentHeaders,
+    errors: ['quota_exceeded', 'request_in_flight'],
     body: createWorldBody,
     data: worldRecord,
   }),
-  'worlds.get': read('/:idOrAddress', 'Get a world', {
-    errors: ['world_not_found'],
-    params,
-    data: worldRecord,
-  }),
-  'worlds.update': write('PUT', '/:idOrAddress', 'Update a world; absent fields keep their values', {
+  'worlds.get': one.read('', 'Get a world', { data: worldRecord }),
+  'worlds.update': one.write('PUT', '', 'Update a world; absent fields keep their values', {
     http: { bodyBytes: worldBytes },
-    errors: ['world_not_found'],
-    params,
     body: updateWorldBody,
     data: worldRecord,
   }),
-  'worlds.publish': write('POST', '/:idOrAddress/publish', 'Publish a world: every account can read it', {
-    errors: ['world_not_found'],
-    params,
+  'worlds.publish': one.write('POST', '/publish', 'Publish a world: every account can read it', {
     data: worldRecord,
   }),
-  'worlds.unpublish': write(
-    'POST',
-    '/:idOrAddress/unpublish',
-    'Unpublish a world: only its owner can read it',
-    {
-      errors: ['world_not_found'],
-      params,
-      data: worldRecord,
-    },
-  ),
-  'worlds.delete': remove(
-    '/:idOrAddress',
-    'Delete a world without deployments, including its schemas and events',
-    {
-      errors: ['world_not_found', 'world_in_use'],
-      params,
-    },
-  ),
+  'worlds.unpublish': one.write('POST', '/unpublish', 'Unpublish a world: only its owner can read it', {
+    data: worldRecord,
+  }),
+  'worlds.delete': one.remove('Delete a world without deployments, including its schemas and events', {
+    errors: ['world_in_use'],
+  }),
 };

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { httpAddress, ordinal } from '../records/fields.js';
-import { pageQuery } from '../records/pagination.js';
-import { listOperation, route } from '../rpc/operation.js';
+import { OF_ACCOUNT, operationsAt } from '../rpc/operation.js';
 
 /** Names that the operators of all installations use for the same networks; none is there unless it is configured. */
 export const WELL_KNOWN_CHAINS: readonly string[] = [
@@ -98,11 +97,9 @@ export const chainRecord = z
 export type ChainRecord = z.infer<typeof chainRecord>;
 
 export const chainRpcs = {
-  'chains.list': listOperation({
-    http: route('GET', '/api/chains', 'Chains', 'List the chains that bindings may name'),
-    access: { scope: 'read', relation: 'account' },
-    errors: ['page_too_deep'],
-    query: pageQuery,
-    item: chainRecord,
-  }),
+  'chains.list': operationsAt('/api/chains', 'Chains', { access: OF_ACCOUNT }).list(
+    '',
+    'List the chains that bindings may name',
+    { item: chainRecord },
+  ),
 };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { nullableText, recordId, recordTimes, timestamp } from '../records/fields.js';
-import { operation, route } from '../rpc/operation.js';
+import { operationsAt } from '../rpc/operation.js';
 import { defineMessage, rpc, scope } from '../rpc/rpc.js';
 
 export const accountQuotas = z
@@ -37,23 +37,24 @@ export type AccountState = z.infer<typeof accountState>;
 
 export const accountRpcs = {
   /** Who a token is. */
-  'accounts.me': operation({
-    http: route('GET', '/api/me', 'Keys', 'Get the account and the key of the token'),
-    access: { scope: 'none', relation: 'account' },
-    errors: [],
-    data: z
-      .strictObject({
-        account: accountRecord.describe('The account that the key belongs to.'),
-        key: z
-          .strictObject({
-            id: z.string().describe('Id of the key.'),
-            scopes: z.array(scope).max(4).describe('What the key may do.'),
-            expiresAt: timestamp.nullable().describe('When it ends. Null: never.'),
-          })
-          .describe('The key that the request was sent with.'),
-      })
-      .meta({ id: 'Me', description: 'Who a key is.' }),
-  }),
+  'accounts.me': operationsAt('/api/me', 'Keys', { access: { scope: 'none', relation: 'account' } }).read(
+    '',
+    'Get the account and the key of the token',
+    {
+      data: z
+        .strictObject({
+          account: accountRecord.describe('The account that the key belongs to.'),
+          key: z
+            .strictObject({
+              id: z.string().describe('Id of the key.'),
+              scopes: z.array(scope).max(4).describe('What the key may do.'),
+              expiresAt: timestamp.nullable().describe('When it ends. Null: never.'),
+            })
+            .describe('The key that the request was sent with.'),
+        })
+        .meta({ id: 'Me', description: 'Who a key is.' }),
+    },
+  ),
 };
 
 export const accountStateRpcs = {

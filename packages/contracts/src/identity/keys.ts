@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { name, nullableText, recordTimes, storedName, timestamp } from '../records/fields.js';
-import { pageQuery } from '../records/pagination.js';
-import { operationsBelow } from '../rpc/operation.js';
-import { defineMessage, scope } from '../rpc/rpc.js';
+import { operationsAt } from '../rpc/operation.js';
+import { defineMessage, type HttpBinding, scope } from '../rpc/rpc.js';
 
 const NAME = 'What it is for, for people.';
 const SCOPES = 'What it may do.';
@@ -39,24 +38,24 @@ export const createdKey = z
   .meta({ id: 'CreatedKey', description: 'A new key: the only answer that holds its token.' });
 export type CreatedKey = z.infer<typeof createdKey>;
 
-const keyParams = z.strictObject({ id: z.string().min(1).max(64).describe('Id of the key.') });
 const access = { scope: 'keys', relation: 'account' } as const;
-const { list, remove, write } = operationsBelow('/api/keys', 'Keys');
+const all = operationsAt('/api/keys', 'Keys', { access });
+const one = operationsAt('/api/keys/:id', 'Keys', {
+  access,
+  params: z.strictObject({ id: z.string().min(1).max(64).describe('Id of the key.') }),
+  errors: ['key_not_found'],
+});
+
+/** A new key is not made once for an Idempotency-Key: its token is stored nowhere. */
+const created: Partial<HttpBinding> = {
+  status: 201,
+  location: (_request, data) => `/api/keys/${encodeURIComponent(String(data['id']))}`,
+};
 
 export const keyRpcs = {
-  'keys.list': list('', 'List the keys of the account', {
-    access,
-    errors: ['page_too_deep'],
-    query: pageQuery,
-    item: keyRecord,
-  }),
-  'keys.create': write('POST', '', 'Create a key; the token is shown only once', {
-    http: {
-      status: 201,
-      bodyBytes: () => 4 * 1024,
-      location: (_request, data) => `/api/keys/${encodeURIComponent(String(data['id']))}`,
-    },
-    access,
+  'keys.list': all.list('', 'List the keys of the account', { item: keyRecord }),
+  'keys.create': all.write('POST', '', 'Create a key; the token is shown only once', {
+    http: { ...created, bodyBytes: () => 4 * 1024 },
     errors: ['forbidden', 'limit_reached'],
     body: z
       .strictObject({
@@ -72,18 +71,13 @@ export const keyRpcs = {
       .meta({ id: 'CreateKey', description: 'A new key.' }),
     data: createdKey,
   }),
-  'keys.rotate': write(
+  'keys.rotate': one.write(
     'POST',
-    '/:id/rotate',
+    '/rotate',
     'Replace a key by a new one with the same name, scopes and expiry',
     {
-      http: {
-        status: 201,
-        location: (_request, data) => `/api/keys/${encodeURIComponent(String(data['id']))}`,
-      },
-      access,
-      errors: ['key_not_found', 'forbidden'],
-      params: keyParams,
+      http: created,
+      errors: ['forbidden'],
       query: z.strictObject({
         graceSeconds: z
           .string()
@@ -96,11 +90,7 @@ export const keyRpcs = {
       data: createdKey,
     },
   ),
-  'keys.revoke': remove('/:id', 'Revoke a key and the keys that it made', {
-    access,
-    errors: ['key_not_found'],
-    params: keyParams,
-  }),
+  'keys.revoke': one.remove('Revoke a key and the keys that it made'),
 };
 
 /** Broadcast so that every gateway forgets the keys at once; a lost one is made good within a second. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { name, timestamp } from '../records/fields.js';
-import { operationsBelow } from '../rpc/operation.js';
+import { operationsAt } from '../rpc/operation.js';
 import { scope } from '../rpc/rpc.js';
 import { accountRecord } from './accounts.js';
 import { keyScopes } from './keys.js';
@@ -17,8 +17,7 @@ export const walletSignature = z
   .regex(/^[1-9A-HJ-NP-Za-km-z]{64,88}$/, 'A base58 signature is required.')
   .meta({ id: 'WalletSignature', description: 'Base58 of the 64 bytes of an ed25519 signature.' });
 
-const access = { scope: 'none', relation: 'public' } as const;
-const { read, write } = operationsBelow('/auth', 'Sign-in');
+const { read, write } = operationsAt('/auth', 'Sign-in', { access: { scope: 'none', relation: 'public' } });
 
 const signedIn = z
   .strictObject({
@@ -42,7 +41,6 @@ export const signInRpcs = {
     'Create a challenge for a wallet to sign, for a sign-in or for a key',
     {
       http: { bodyBytes: () => 4 * 1024 },
-      access,
       errors: ['sign_up_closed'],
       body: z
         .strictObject({
@@ -82,7 +80,6 @@ export const signInRpcs = {
   ),
   'auth.token': write('POST', '/token', 'Exchange a signed challenge for a token', {
     http: { bodyBytes: () => 4 * 1024 },
-    access,
     errors: ['sign_up_closed', 'invalid_signature', 'message_expired', 'forbidden', 'limit_reached'],
     body: z
       .strictObject({
@@ -95,7 +92,6 @@ export const signInRpcs = {
   }),
   'auth.code': write('POST', '/code', 'Exchange a sign-in code for a token that is valid for 24 hours', {
     http: { bodyBytes: () => 1024 },
-    access,
     errors: ['sign_in_code_invalid', 'forbidden'],
     body: z
       .strictObject({
@@ -108,8 +104,6 @@ export const signInRpcs = {
     data: signedIn,
   }),
   'auth.methods': read('/methods', 'Get the ways to sign in', {
-    access,
-    errors: [],
     data: z
       .strictObject({ wallet: z.boolean().describe('Whether a wallet that signs a challenge gets a token.') })
       .meta({ id: 'SignInMethods', description: 'Ways to sign in beside an API key.' }),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { operation, route } from '../rpc/operation.js';
+import { operationsAt } from '../rpc/operation.js';
 import { rpc } from '../rpc/rpc.js';
 
 const count = (what: string) => z.int().min(0).describe(what);
@@ -64,10 +64,9 @@ export type RequestLimits = z.infer<typeof requestLimits>;
 
 /** The gateway asks the services for theirs. */
 export const limitRpcs = {
-  'limits.get': operation({
-    http: route('GET', '/api/limits', 'Limits', 'Get the limits in force'),
+  'limits.get': operationsAt('/api/limits', 'Limits', {
     access: { scope: 'none', relation: 'account' },
-    errors: [],
+  }).read('', 'Get the limits in force', {
     data: z
       .strictObject({
         requests: requestLimits.describe('Of all requests.'),

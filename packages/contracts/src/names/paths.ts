@@ -53,6 +53,8 @@ export const deploymentPath = z.strictObject({ ...worldPath.shape, address: depl
 
 /** The path of a deployment, with the parameters of `deploymentPath`. */
 export const DEPLOYMENT_PATH = '/api/worlds/:worldAddress/deployments/:address';
+/** What all operations below it have in common. */
+export const IN_DEPLOYMENT = { params: deploymentPath, errors: ['deployment_not_found'] } as const;
 
 /** An entry of a deployment's journal in a path. */
 export const historyIdInPath = z

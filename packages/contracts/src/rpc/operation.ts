@@ -1,17 +1,25 @@
 import { z } from 'zod';
 import { deleted } from '../records/fields.js';
-import { MAX_LIMIT, pagination } from '../records/pagination.js';
+import { MAX_LIMIT, pageQuery, pagination } from '../records/pagination.js';
 import type { HttpBinding, Rpc } from './rpc.js';
 
 const nothing = z.strictObject({});
 type Nothing = typeof nothing;
 
-interface OperationParts<P extends z.ZodType, Q extends z.ZodType, H extends z.ZodType, B extends z.ZodType> {
-  http: HttpBinding;
-  access: Rpc['access'];
-  errors: Rpc['errors'];
-  /** Path parameters, by the names in `http.path`. */
+/** What the operations of one path have in common. */
+interface Shared<P extends z.ZodType> {
+  /** Path parameters, by the names in the path. */
   params?: P;
+  /** What each of them may be refused with. */
+  errors?: Rpc['errors'];
+  access?: Rpc['access'];
+}
+
+/** What one operation has beside it. */
+interface Parts<Q extends z.ZodType, H extends z.ZodType, B extends z.ZodType> {
+  http?: Partial<HttpBinding>;
+  access?: Rpc['access'];
+  errors?: Rpc['errors'];
   /** Query parameters; unknown ones are refused. */
   query?: Q;
   /** Request headers that the operation reads, by their lower-case names. */
@@ -20,111 +28,107 @@ interface OperationParts<P extends z.ZodType, Q extends z.ZodType, H extends z.Z
   body?: B;
 }
 
-const requestOf = <P extends z.ZodType, Q extends z.ZodType, H extends z.ZodType, B extends z.ZodType>(
-  parts: OperationParts<P, Q, H, B>,
-) =>
-  z.strictObject({
-    params: (parts.params ?? nothing) as P,
-    query: (parts.query ?? nothing) as Q,
-    headers: (parts.headers ?? nothing) as H,
-    body: (parts.body ?? nothing) as B,
-  });
+const READING = { scope: 'read', relation: 'visible' } as const;
+const WRITING = { scope: 'write', relation: 'owner' } as const;
+/** What any account may read. */
+export const OF_ACCOUNT = { scope: 'read', relation: 'account' } as const;
 
-/** An RPC that the gateway offers over HTTP. Its reply holds the members of the success envelope (docs/gateway.md). */
-export function operation<
-  D extends z.ZodType,
-  P extends z.ZodType = Nothing,
-  Q extends z.ZodType = Nothing,
-  H extends z.ZodType = Nothing,
-  B extends z.ZodType = Nothing,
->(parts: OperationParts<P, Q, H, B> & { data: D }) {
-  const { http, access, errors } = parts;
-  const reply = z.strictObject({
-    data: parts.data,
+/**
+ * Makes the RPCs that the gateway offers over HTTP below one path. Their replies hold the members of the success envelope
+ * (docs/gateway.md). Who can see a thing may list and read it, its owner may write and remove it, unless `access` says
+ * otherwise.
+ */
+export function operationsAt<P extends z.ZodType = Nothing>(
+  root: string,
+  tag: string,
+  shared: Shared<P> = {},
+) {
+  const operation = <R extends z.ZodType, Q extends z.ZodType, H extends z.ZodType, B extends z.ZodType>(
+    http: Pick<HttpBinding, 'method' | 'path' | 'summary'>,
+    { access, errors = [], ...parts }: Parts<Q, H, B> & Pick<Rpc, 'access'>,
+    reply: R,
+  ) =>
+    ({
+      http: { status: 200, tag, ...http, path: `${root}${http.path}`, ...parts.http },
+      access,
+      errors: [...(shared.errors ?? []), ...errors],
+      request: z.strictObject({
+        params: (shared.params ?? nothing) as P,
+        query: (parts.query ?? nothing) as Q,
+        headers: (parts.headers ?? nothing) as H,
+        body: (parts.body ?? nothing) as B,
+      }),
+      reply,
+    }) satisfies Rpc;
+  const reading = { access: shared.access ?? READING };
+  const writing = { access: shared.access ?? WRITING };
+
+  return {
+    /** One page of a list. */
+    list: <D extends z.ZodType, Q extends z.ZodType = typeof pageQuery>(
+      path: string,
+      summary: string,
+      { item, query, errors = [], ...parts }: Parts<Q, Nothing, Nothing> & { item: D },
+    ) => {
+      const paged = {
+        query: query ?? (pageQuery as z.ZodType as Q),
+        errors: [...errors, 'page_too_deep'] as const,
+      };
+      return operation({ method: 'GET', path, summary }, { ...reading, ...parts, ...paged }, pageOf(item));
+    },
+    read: <D extends z.ZodType, Q extends z.ZodType = Nothing, H extends z.ZodType = Nothing>(
+      path: string,
+      summary: string,
+      { data, ...parts }: Parts<Q, H, Nothing> & { data: D },
+    ) => operation({ method: 'GET', path, summary }, { ...reading, ...parts }, answerOf(data)),
+    write: <
+      D extends z.ZodType,
+      Q extends z.ZodType = Nothing,
+      H extends z.ZodType = Nothing,
+      B extends z.ZodType = Nothing,
+    >(
+      method: 'POST' | 'PUT',
+      path: string,
+      summary: string,
+      { data, ...parts }: Parts<Q, H, B> & { data: D },
+    ) => operation({ method, path, summary }, { ...writing, ...parts }, answerOf(data)),
+    /** Once for its Idempotency-Key. `named`: the member of the answer that names the new thing below this path. */
+    create: <D extends z.ZodType, B extends z.ZodType>(
+      summary: string,
+      { data, named, errors = [], ...parts }: Parts<Nothing, Nothing, B> & { data: D; named?: string },
+    ) => {
+      const location: HttpBinding['location'] = ({ params }, created) =>
+        requestPath({ path: `${root}/:created` }, { ...params, created: created[named ?? 'name'] });
+      const http = { status: 201, location, ...parts.http } as const;
+      const once = { headers: idempotentHeaders, errors: [...errors, 'idempotency_key_reused'] as const };
+      return operation(
+        { method: 'POST', path: '', summary },
+        { ...writing, ...parts, ...once, http },
+        answerOf(data),
+      );
+    },
+    remove: <Q extends z.ZodType = Nothing, H extends z.ZodType = Nothing>(
+      summary: string,
+      parts: Parts<Q, H, Nothing> = {},
+    ) => operation({ method: 'DELETE', path: '', summary }, { ...writing, ...parts }, answerOf(deleted)),
+  };
+}
+
+const answerOf = <D extends z.ZodType>(data: D) =>
+  z.strictObject({
+    data,
     message: z
       .string()
       .optional()
       .describe('What the request did, for people, and warnings if there are any.'),
     etag: z.string().optional(),
   });
-  return { http, access, errors, request: requestOf(parts), reply } satisfies Rpc;
-}
 
-/** An operation that answers one page of a list. */
-export function listOperation<
-  D extends z.ZodType,
-  P extends z.ZodType = Nothing,
-  Q extends z.ZodType = Nothing,
-  H extends z.ZodType = Nothing,
->(parts: OperationParts<P, Q, H, Nothing> & { item: D }) {
-  const { http, access, errors } = parts;
-  const reply = z.strictObject({
-    data: z.array(parts.item).max(MAX_LIMIT).describe('The items of this page.'),
+const pageOf = <D extends z.ZodType>(item: D) =>
+  z.strictObject({
+    data: z.array(item).max(MAX_LIMIT).describe('The items of this page.'),
     pagination: pagination.describe('Which part of the list this page is.'),
   });
-  return { http, access, errors, request: requestOf(parts), reply } satisfies Rpc;
-}
-
-/** The HTTP binding of an operation; its status is 200 unless `more` says otherwise. */
-export const route = (
-  method: HttpBinding['method'],
-  path: string,
-  tag: string,
-  summary: string,
-  more: Partial<HttpBinding> = {},
-): HttpBinding => ({ method, path, status: 200, tag, summary, ...more });
-
-/** What most operations ask of their caller. */
-export const READING = { scope: 'read', relation: 'visible' } as const;
-export const WRITING = { scope: 'write', relation: 'owner' } as const;
-
-type PartsBelow<P extends z.ZodType, Q extends z.ZodType, H extends z.ZodType, B extends z.ZodType> = Omit<
-  OperationParts<P, Q, H, B>,
-  'http' | 'access'
-> & { access?: Rpc['access']; http?: Partial<HttpBinding> };
-
-/**
- * Makes the operations whose paths begin alike. Who can see a thing may list and read it, its owner may write and remove
- * it, unless `access` says otherwise.
- */
-export function operationsBelow(root: string, tag: string) {
-  const at = (method: HttpBinding['method'], rest: string, summary: string, more?: Partial<HttpBinding>) =>
-    route(method, `${root}${rest}`, tag, summary, more);
-  return {
-    list: <D extends z.ZodType, P extends z.ZodType = Nothing, Q extends z.ZodType = Nothing>(
-      rest: string,
-      summary: string,
-      parts: PartsBelow<P, Q, Nothing, Nothing> & { item: D },
-    ) => listOperation({ access: READING, ...parts, http: at('GET', rest, summary, parts.http) }),
-    read: <
-      D extends z.ZodType,
-      P extends z.ZodType = Nothing,
-      Q extends z.ZodType = Nothing,
-      H extends z.ZodType = Nothing,
-    >(
-      rest: string,
-      summary: string,
-      parts: PartsBelow<P, Q, H, Nothing> & { data: D },
-    ) => operation({ access: READING, ...parts, http: at('GET', rest, summary, parts.http) }),
-    write: <
-      D extends z.ZodType,
-      P extends z.ZodType = Nothing,
-      Q extends z.ZodType = Nothing,
-      H extends z.ZodType = Nothing,
-      B extends z.ZodType = Nothing,
-    >(
-      method: 'POST' | 'PUT',
-      rest: string,
-      summary: string,
-      parts: PartsBelow<P, Q, H, B> & { data: D },
-    ) => operation({ access: WRITING, ...parts, http: at(method, rest, summary, parts.http) }),
-    remove: <P extends z.ZodType = Nothing, Q extends z.ZodType = Nothing, H extends z.ZodType = Nothing>(
-      rest: string,
-      summary: string,
-      parts: PartsBelow<P, Q, H, Nothing>,
-    ) => operation({ access: WRITING, ...parts, data: deleted, http: at('DELETE', rest, summary) }),
-  };
-}
 
 /** The path of a request with its parameters filled in, each as one encoded segment. */
 export const requestPath = ({ path }: Pick<HttpBinding, 'path'>, params: Record<string, unknown>): string =>

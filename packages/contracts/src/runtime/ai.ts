@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { DEPLOYMENT_PATH, deploymentPath } from '../names/paths.js';
+import { DEPLOYMENT_PATH, IN_DEPLOYMENT } from '../names/paths.js';
 import { count, ordinal, storedName } from '../records/fields.js';
-import { pageQuery } from '../records/pagination.js';
-import { listOperation, operation, route } from '../rpc/operation.js';
+import { OF_ACCOUNT, operationsAt } from '../rpc/operation.js';
 
 export const aiModelId = z.string().min(1).max(255).describe('Id of an AI model.');
 
@@ -20,13 +19,11 @@ export const aiModelRecord = z
 export type AiModelRecord = z.infer<typeof aiModelRecord>;
 
 export const aiModelRpcs = {
-  'aiModels.list': listOperation({
-    http: route('GET', '/api/ai-models', 'AI models', 'List the AI models'),
-    access: { scope: 'read', relation: 'account' },
-    errors: ['page_too_deep'],
-    query: pageQuery,
-    item: aiModelRecord,
-  }),
+  'aiModels.list': operationsAt('/api/ai-models', 'AI models', { access: OF_ACCOUNT }).list(
+    '',
+    'List the AI models',
+    { item: aiModelRecord },
+  ),
 };
 
 /** `Date.parse` takes 2026-02-31 for a day of March. */
@@ -71,24 +68,20 @@ export type AiUsage = z.infer<typeof aiUsage>;
 export const MAX_USAGE_DAYS = 92;
 
 export const aiUsageRpcs = {
-  'deployments.usage': operation({
-    http: route(
-      'GET',
-      `${DEPLOYMENT_PATH}/usage`,
-      'AI models',
-      'Get what AI models cost a deployment, by day and event',
-    ),
-    access: { scope: 'read', relation: 'owner' },
-    errors: ['deployment_not_found'],
-    params: deploymentPath,
-    query: z.strictObject({
-      from: day
-        .optional()
-        .describe(
-          `The first UTC day, at most ${MAX_USAGE_DAYS - 1} days before \`to\`. Absent: 29 days before.`,
-        ),
-      to: day.optional().describe('The last UTC day. Absent: today.'),
-    }),
-    data: aiUsage,
-  }),
+  'deployments.usage': operationsAt(DEPLOYMENT_PATH, 'AI models', IN_DEPLOYMENT).read(
+    '/usage',
+    'Get what AI models cost a deployment, by day and event',
+    {
+      access: { scope: 'read', relation: 'owner' },
+      query: z.strictObject({
+        from: day
+          .optional()
+          .describe(
+            `The first UTC day, at most ${MAX_USAGE_DAYS - 1} days before \`to\`. Absent: 29 days before.`,
+          ),
+        to: day.optional().describe('The last UTC day. Absent: today.'),
+      }),
+      data: aiUsage,
+    },
+  ),
 };

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { deploymentPath } from '../names/paths.js';
+import { DEPLOYMENT_PATH, IN_DEPLOYMENT } from '../names/paths.js';
 import { MOST_CONTENT } from '../records/content-limits.js';
 import { name, ordinal, recordId, recordTimes, soughtNameInQuery, storedName } from '../records/fields.js';
-import { idempotentHeaders, operationsBelow, requestPath } from '../rpc/operation.js';
+import { operationsAt, requestPath } from '../rpc/operation.js';
 
 /** A name of a chain or a key that pushes are filtered by. */
 const shortName = z.string().min(1).max(255);
@@ -68,37 +68,32 @@ export const bindingRecord = z
   .meta({ id: 'EventBinding', description: 'Which version of an event a deployment executes.' });
 export type BindingRecord = z.infer<typeof bindingRecord>;
 
-const path = '/api/worlds/:worldAddress/deployments/:address/event-bindings';
-const { read, remove, write } = operationsBelow(path, 'Event bindings');
+const PATH = `${DEPLOYMENT_PATH}/event-bindings`;
+const { create, read, remove, write } = operationsAt(PATH, 'Event bindings', IN_DEPLOYMENT);
 
 /** Of one binding its own address, of several the list. */
 function locationOf(params: Record<string, string>, bindings: readonly BindingRecord[]): string {
-  const list = requestPath({ path }, params);
+  const list = requestPath({ path: PATH }, params);
   const [only, ...others] = bindings;
   return only === undefined || others.length > 0 ? list : `${list}?event=${encodeURIComponent(only.event)}`;
 }
 
+const bindings = z.array(bindingRecord).max(MOST_CONTENT.bindingsPerDeployment);
+
 export const bindingRpcs = {
   /** With `?event=` the one binding of that event, else all of them, unpaged. */
   'bindings.list': read('', 'List the event bindings, or get the binding of one event', {
-    errors: ['deployment_not_found', 'event_binding_not_found'],
-    params: deploymentPath,
+    errors: ['event_binding_not_found'],
     query: z.strictObject({
       event: soughtNameInQuery
         .optional()
         .describe('Name of an event: only its binding is answered, in place of the list.'),
     }),
-    data: z
-      .union([z.array(bindingRecord).max(MOST_CONTENT.bindingsPerDeployment), bindingRecord])
-      .describe('All bindings, or with `event` the one of that event.'),
+    data: z.union([bindings, bindingRecord]).describe('All bindings, or with `event` the one of that event.'),
   }),
-  'bindings.add': write('POST', '', 'Bind events to versions', {
-    http: {
-      status: 201,
-      location: ({ params }, data) => locationOf(params, data as unknown as readonly BindingRecord[]),
-    },
+  'bindings.add': create('Bind events to versions', {
+    http: { location: ({ params }, data) => locationOf(params, data as unknown as readonly BindingRecord[]) },
     errors: [
-      'deployment_not_found',
       'body_must_be_array',
       'duplicate_event',
       'unknown_event',
@@ -108,16 +103,12 @@ export const bindingRpcs = {
       'limit_reached',
       'change_too_large',
       'deployment_locked',
-      'idempotency_key_reused',
     ],
-    params: deploymentPath,
-    headers: idempotentHeaders,
     body: z.array(bindingInput).max(MOST_CONTENT.bindingsPerDeployment),
-    data: z.array(bindingRecord).max(MOST_CONTENT.bindingsPerDeployment).describe('The new bindings.'),
+    data: bindings.describe('The new bindings.'),
   }),
   'bindings.update': write('PUT', '', 'Update event bindings', {
     errors: [
-      'deployment_not_found',
       'body_must_be_array',
       'duplicate_event',
       'unknown_event_version',
@@ -126,16 +117,11 @@ export const bindingRpcs = {
       'change_too_large',
       'deployment_locked',
     ],
-    params: deploymentPath,
     body: z.array(bindingChange).max(MOST_CONTENT.bindingsPerDeployment),
-    data: z
-      .array(bindingRecord)
-      .max(MOST_CONTENT.bindingsPerDeployment)
-      .describe('The bindings as they now are.'),
+    data: bindings.describe('The bindings as they now are.'),
   }),
-  'bindings.remove': remove('', 'Unbind an event', {
-    errors: ['deployment_not_found', 'event_binding_not_found', 'deployment_locked'],
-    params: deploymentPath,
+  'bindings.remove': remove('Unbind an event', {
+    errors: ['event_binding_not_found', 'deployment_locked'],
     query: z.strictObject({ event: soughtNameInQuery.describe('Name of the event to unbind.') }),
   }),
 };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { deploymentPath, worldPath } from '../names/paths.js';
+import { DEPLOYMENT_PATH, deploymentPath, IN_DEPLOYMENT, worldPath } from '../names/paths.js';
 import { MOST_CONTENT, namedBytes } from '../records/content-limits.js';
 import {
   address,
@@ -13,9 +13,8 @@ import {
   storedName,
   timestamp,
 } from '../records/fields.js';
-import { pageQuery } from '../records/pagination.js';
 import { walletAddress } from '../records/wallet-address.js';
-import { idempotentHeaders, operationsBelow } from '../rpc/operation.js';
+import { operationsAt } from '../rpc/operation.js';
 import { rpc } from '../rpc/rpc.js';
 import { aiModelId } from './ai.js';
 import { bindingInput } from './bindings.js';
@@ -122,31 +121,21 @@ export const deploymentSettings = z
   });
 export type DeploymentSettings = z.infer<typeof deploymentSettings>;
 
-const { list, read, remove, write } = operationsBelow('/api/worlds/:worldAddress/deployments', 'Deployments');
+const inWorld = operationsAt('/api/worlds/:worldAddress/deployments', 'Deployments', {
+  params: worldPath,
+  errors: ['world_not_found'],
+});
+const { read, remove, write } = operationsAt(DEPLOYMENT_PATH, 'Deployments', IN_DEPLOYMENT);
 
 /** Turns one of a deployment's switches; idempotent. */
 const action = (verb: string, summary: string) =>
-  write('POST', `/:address/${verb}`, summary, {
-    errors: ['deployment_not_found'],
-    params: deploymentPath,
-    data: deploymentRecord,
-  });
+  write('POST', `/${verb}`, summary, { data: deploymentRecord });
 
 export const deploymentRpcs = {
-  'deployments.list': list('', 'List the deployments of a world', {
-    errors: ['world_not_found', 'page_too_deep'],
-    params: worldPath,
-    query: pageQuery,
-    item: deploymentRecord,
-  }),
-  'deployments.create': write('POST', '', 'Create a deployment, empty or as a copy of another', {
-    http: {
-      status: 201,
-      location: ({ params }, data) =>
-        `/api/worlds/${params.worldAddress}/deployments/${String(data.address)}`,
-    },
+  'deployments.list': inWorld.list('', 'List the deployments of a world', { item: deploymentRecord }),
+  'deployments.create': inWorld.create('Create a deployment, empty or as a copy of another', {
+    named: 'address',
     errors: [
-      'world_not_found',
       'duplicate_event',
       'unknown_event',
       'unknown_event_version',
@@ -160,18 +149,11 @@ export const deploymentRpcs = {
       'change_too_large',
       'write_conflict',
       'quota_exceeded',
-      'idempotency_key_reused',
     ],
-    params: worldPath,
-    headers: idempotentHeaders,
     body: newDeployment,
     data: deploymentRecord,
   }),
-  'deployments.get': read('/:address', 'Get a deployment', {
-    errors: ['deployment_not_found'],
-    params: deploymentPath,
-    data: deploymentRecord,
-  }),
+  'deployments.get': read('', 'Get a deployment', { data: deploymentRecord }),
   /**
    * What the caller, on whose behalf a service asks, is to a deployment. For services that store something of a
    * deployment: `deployment_not_found` where the caller may not see it.
@@ -181,17 +163,13 @@ export const deploymentRpcs = {
     request: z.strictObject({ params: deploymentPath }),
     reply: z.strictObject({ address, relation: z.enum(['owner', 'visible']) }),
   }),
-  'deployments.update': write('PUT', '/:address', 'Update the settings of a deployment', {
+  'deployments.update': write('PUT', '', 'Update the settings of a deployment', {
     http: { bodyBytes: namedBytes },
-    errors: ['deployment_not_found', 'unknown_ai_model', 'ai_model_unpriced', 'deployment_locked'],
-    params: deploymentPath,
+    errors: ['unknown_ai_model', 'ai_model_unpriced', 'deployment_locked'],
     body: deploymentSettings,
     data: deploymentRecord,
   }),
-  'deployments.delete': remove('/:address', 'Delete a deployment', {
-    errors: ['deployment_not_found', 'deployment_locked', 'deployment_busy'],
-    params: deploymentPath,
-  }),
+  'deployments.delete': remove('Delete a deployment', { errors: ['deployment_locked', 'deployment_busy'] }),
   'deployments.lock': action('lock', 'Lock what a deployment runs permanently'),
   'deployments.publish': action('publish', 'Publish a deployment'),
   'deployments.unpublish': action('unpublish', 'Unpublish a deployment'),

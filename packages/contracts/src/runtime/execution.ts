@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { jsonObject, jsonValue } from '../json/json-schemas.js';
-import { DEPLOYMENT_PATH, deploymentPath } from '../names/paths.js';
+import { DEPLOYMENT_PATH, deploymentPath, IN_DEPLOYMENT } from '../names/paths.js';
 import { namedBytes } from '../records/content-limits.js';
 import { name, ordinal, storedName } from '../records/fields.js';
 import { wholeNumberInQuery } from '../records/pagination.js';
-import { idempotentHeaders, operationsBelow } from '../rpc/operation.js';
+import { idempotentHeaders, operationsAt } from '../rpc/operation.js';
 import { rpc } from '../rpc/rpc.js';
 import { aiModelId } from './ai.js';
 import { executionError, stateChangesView } from './journal.js';
@@ -90,7 +90,6 @@ export const executedEvent = {
     .describe('Its input, as the `inputSchema` of the version says: 64 KiB as JSON at most by default.'),
 };
 
-const { read, write } = operationsBelow(DEPLOYMENT_PATH, 'Execution');
 const flag = z
   .union([z.boolean(), z.enum(['true', 'false'])], 'The flag must be "true" or "false".')
   .transform((value) => value === true || value === 'true');
@@ -120,71 +119,74 @@ const executeQuery = z
   }, 'Another version or model can be tried in a dry run only: add dryRun=true.');
 
 export const executionRpcs = {
-  'deployments.execute': write('POST', '/execute', 'Execute an event', {
-    http: {
-      bodyBytes: (limits) => limits.inputBytes + namedBytes(limits),
-      accepted: { data: acceptedExecution, is: (data) => 'executionId' in data },
-      location: ({ params }, { executionId }) =>
-        executionId === undefined
-          ? undefined
-          : `/api/worlds/${params.worldAddress}/deployments/${params.address}/executions/${String(executionId)}`,
-    },
-    access: { scope: 'execute', relation: 'owner' },
-    errors: [
-      'deployment_not_found',
-      'event_not_bound',
-      'mutation_missing',
-      'invalid_input',
-      'template_failed',
-      'operator_type_mismatch',
-      'change_not_allowed',
-      'invalid_change_key',
-      'change_too_large',
-      'invalid_state',
-      'invalid_result',
-      'unknown_event_version',
-      'unknown_ai_model',
-      'ai_model_unpriced',
-      'unknown_entity_schema',
-      'read_set_too_large',
-      'limit_reached',
-      'deployment_paused',
-      'write_conflict',
-      'request_in_flight',
-      'idempotency_key_reused',
-      'budget_exhausted',
-      'prompt_too_large',
-      'ai_model_unavailable',
-      'too_many_waiting',
-      'ai_output_invalid',
-    ],
-    params: deploymentPath,
-    query: executeQuery,
-    headers: z.strictObject({
-      ...idempotentHeaders.shape,
-      prefer: z
-        .string()
-        .max(255)
-        .optional()
-        .describe(
-          '`respond-async` answers 202 at once (RFC 7240), with the path of the status in `Location`. Not with `dryRun`.',
-        ),
-    }),
-    body: z
-      .strictObject(executedEvent)
-      .meta({ id: 'ExecuteRequest', description: 'The event to execute and its input.' }),
-    data: z.union([executionAnswer, dryRunAnswer, acceptedExecution]).meta({
-      description: 'What was committed, or what a dry run found. `kind` tells which.',
-      discriminator: {
-        propertyName: 'kind',
-        mapping: {
-          committed: '#/components/schemas/ExecutionAnswer',
-          dry_run: '#/components/schemas/DryRunAnswer',
-          accepted: '#/components/schemas/AcceptedExecution',
-        },
+  'deployments.execute': operationsAt(DEPLOYMENT_PATH, 'Execution', IN_DEPLOYMENT).write(
+    'POST',
+    '/execute',
+    'Execute an event',
+    {
+      http: {
+        bodyBytes: (limits) => limits.inputBytes + namedBytes(limits),
+        accepted: { data: acceptedExecution, is: (data) => 'executionId' in data },
+        location: ({ params }, { executionId }) =>
+          executionId === undefined
+            ? undefined
+            : `/api/worlds/${params.worldAddress}/deployments/${params.address}/executions/${String(executionId)}`,
       },
-    }),
-  }),
+      access: { scope: 'execute', relation: 'owner' },
+      errors: [
+        'event_not_bound',
+        'mutation_missing',
+        'invalid_input',
+        'template_failed',
+        'operator_type_mismatch',
+        'change_not_allowed',
+        'invalid_change_key',
+        'change_too_large',
+        'invalid_state',
+        'invalid_result',
+        'unknown_event_version',
+        'unknown_ai_model',
+        'ai_model_unpriced',
+        'unknown_entity_schema',
+        'read_set_too_large',
+        'limit_reached',
+        'deployment_paused',
+        'write_conflict',
+        'request_in_flight',
+        'idempotency_key_reused',
+        'budget_exhausted',
+        'prompt_too_large',
+        'ai_model_unavailable',
+        'too_many_waiting',
+        'ai_output_invalid',
+      ],
+      query: executeQuery,
+      headers: z.strictObject({
+        ...idempotentHeaders.shape,
+        prefer: z
+          .string()
+          .max(255)
+          .optional()
+          .describe(
+            '`respond-async` answers 202 at once (RFC 7240), with the path of the status in `Location`. Not with `dryRun`.',
+          ),
+      }),
+      body: z
+        .strictObject(executedEvent)
+        .meta({ id: 'ExecuteRequest', description: 'The event to execute and its input.' }),
+      data: z.union([executionAnswer, dryRunAnswer, acceptedExecution]).meta({
+        description: 'What was committed, or what a dry run found. `kind` tells which.',
+        discriminator: {
+          propertyName: 'kind',
+          mapping: {
+            committed: '#/components/schemas/ExecutionAnswer',
+            dry_run: '#/components/schemas/DryRunAnswer',
+            accepted: '#/components/schemas/AcceptedExecution',
+          },
+        },
+      }),
+    },
+  ),
   /**
    * The answer of the run that a call of `deployments.execute` became, once it has ended; null when it became none. For a
    * gateway whose call was lost with its process. The owner answers, so a run that is not there will not appear.
@@ -193,10 +195,11 @@ export const executionRpcs = {
     request: z.strictObject({ params: deploymentPath, callId: z.uuid() }),
     reply: z.strictObject({ data: z.union([executionAnswer, acceptedExecution]).nullable() }),
   }),
-  'executions.get': read('/executions/:executionId', 'Get the status of an asynchronous execution', {
-    access: { scope: 'read', relation: 'owner' },
-    errors: ['deployment_not_found', 'execution_not_found'],
+  'executions.get': operationsAt(`${DEPLOYMENT_PATH}/executions/:executionId`, 'Execution', {
     params: z.strictObject({ ...deploymentPath.shape, executionId }),
+    errors: [...IN_DEPLOYMENT.errors, 'execution_not_found'],
+  }).read('', 'Get the status of an asynchronous execution', {
+    access: { scope: 'read', relation: 'owner' },
     data: executionRecord,
   }),
 };

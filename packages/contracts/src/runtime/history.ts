@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { pushSummary } from '../chain/push-record.js';
 import { jsonObject } from '../json/json-schemas.js';
-import { DEPLOYMENT_PATH, deploymentPath, historyIdInPath } from '../names/paths.js';
+import { DEPLOYMENT_PATH, deploymentPath, historyIdInPath, IN_DEPLOYMENT } from '../names/paths.js';
 import { count, name, ordinal } from '../records/fields.js';
 import { pageQuery, wholeNumberInQuery } from '../records/pagination.js';
-import { operationsBelow } from '../rpc/operation.js';
+import { operationsAt } from '../rpc/operation.js';
 import { executionStatus, executionTrigger, hashedEntry, readBeside } from './journal.js';
 import { entryPayment } from './payments.js';
 
@@ -113,12 +113,14 @@ export const verification = z
   .meta({ id: 'Verification', description: 'What the check of a range of the journal has found.' });
 export type Verification = z.infer<typeof verification>;
 
-const { list, read } = operationsBelow(`${DEPLOYMENT_PATH}/history`, 'History');
+const { list, read } = operationsAt(`${DEPLOYMENT_PATH}/history`, 'History', IN_DEPLOYMENT);
+const one = operationsAt(`${DEPLOYMENT_PATH}/history/:historyId`, 'History', {
+  params: z.strictObject({ ...deploymentPath.shape, historyId: historyIdInPath }),
+  errors: [...IN_DEPLOYMENT.errors, 'history_entry_not_found'],
+});
 
 export const historyRpcs = {
   'history.list': list('', 'List the executions of a deployment, newest first', {
-    errors: ['deployment_not_found', 'page_too_deep'],
-    params: deploymentPath,
     query: historyQuery,
     item: historyEntry,
   }),
@@ -126,8 +128,7 @@ export const historyRpcs = {
     '/verify',
     'Verify the hash chain and the replayed state of a range of the journal',
     {
-      errors: ['deployment_not_found', 'request_in_flight'],
-      params: deploymentPath,
+      errors: ['request_in_flight'],
       query: z.strictObject({
         from: seq.default(1).describe('The first entry to check: a `seq`, or `next` of the call before.'),
         limit: wholeNumber(MAX_VERIFIED).default(MAX_VERIFIED).describe('How many entries to read at most.'),
@@ -135,9 +136,7 @@ export const historyRpcs = {
       data: verification,
     },
   ),
-  'history.get': read('/:historyId', 'Get a history entry with the prompt and the answer of its model', {
-    errors: ['deployment_not_found', 'history_entry_not_found'],
-    params: z.strictObject({ ...deploymentPath.shape, historyId: historyIdInPath }),
+  'history.get': one.read('', 'Get a history entry with the prompt and the answer of its model', {
     data: historyEntry,
   }),
 };

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { JsonObject } from '../json/json.js';
 import { jsonObject } from '../json/json-schemas.js';
 import { instanceId } from '../names/names.js';
-import { DEPLOYMENT_PATH, deploymentPath } from '../names/paths.js';
+import { DEPLOYMENT_PATH, deploymentPath, IN_DEPLOYMENT } from '../names/paths.js';
 import { namedBytes } from '../records/content-limits.js';
 import {
   count,
@@ -15,7 +15,7 @@ import {
   withNfcKeys,
 } from '../records/fields.js';
 import { pageQuery, wholeNumberInQuery } from '../records/pagination.js';
-import { idempotentHeaders, operationsBelow } from '../rpc/operation.js';
+import { operationsAt, requestPath } from '../rpc/operation.js';
 
 const KEY = 'Key of the instance; unique in its deployment and schema.';
 
@@ -57,13 +57,14 @@ export const newInstance = z
   })
   .meta({ id: 'NewEntityInstance', description: 'A new entity instance.' });
 
-const { list, read, remove, write } = operationsBelow(
-  `${DEPLOYMENT_PATH}/entity-instances`,
-  'Entity instances',
-);
-const instancePath = z.strictObject({
-  ...deploymentPath.shape,
-  instanceId: soughtName.describe('Key of the instance, percent-encoded.'),
+const PATH = `${DEPLOYMENT_PATH}/entity-instances`;
+const all = operationsAt(PATH, 'Entity instances', IN_DEPLOYMENT);
+const one = operationsAt(`${PATH}/:instanceId`, 'Entity instances', {
+  params: z.strictObject({
+    ...deploymentPath.shape,
+    instanceId: soughtName.describe('Key of the instance, percent-encoded.'),
+  }),
+  errors: [...IN_DEPLOYMENT.errors, 'entity_instance_not_found', 'ambiguous_instance'],
 });
 const schemaName = soughtNameInQuery.optional();
 const whichSchema = z.strictObject({
@@ -86,9 +87,8 @@ const atSeq = wholeNumberInQuery(
 ).optional();
 
 export const instanceRpcs = {
-  'instances.list': list('', 'List entity instances, current or at an earlier position of the history', {
-    errors: ['deployment_not_found', 'entity_instance_not_found', 'page_too_deep', 'history_broken'],
-    params: deploymentPath,
+  'instances.list': all.list('', 'List entity instances, current or at an earlier position of the history', {
+    errors: ['entity_instance_not_found', 'history_broken'],
     query: z.strictObject({
       entitySchema: schemaName.describe('Only instances of this entity schema.'),
       atSeq: atSeq.describe(
@@ -98,55 +98,34 @@ export const instanceRpcs = {
     }),
     item: instanceRecord,
   }),
-  'instances.create': write('POST', '', 'Create an entity instance', {
+  'instances.create': all.create('Create an entity instance', {
     http: {
-      status: 201,
       bodyBytes: (limits) => limits.stateBytes + namedBytes(limits),
-      location: ({ params }, data) =>
-        `/api/worlds/${params.worldAddress}/deployments/${params.address}/entity-instances/${encodeURIComponent(String(data.instanceId))}?entitySchema=${encodeURIComponent(String(data.entitySchema))}`,
+      location: ({ params }, { instanceId, entitySchema }) =>
+        `${requestPath({ path: `${PATH}/:instanceId` }, { ...params, instanceId })}?entitySchema=${encodeURIComponent(String(entitySchema))}`,
     },
     errors: [
-      'deployment_not_found',
       'unknown_entity_schema',
       'invalid_state',
       'entity_instance_exists',
       'limit_reached',
       'write_conflict',
       'deployment_locked',
-      'idempotency_key_reused',
     ],
-    params: deploymentPath,
-    headers: idempotentHeaders,
     body: newInstance,
     data: instanceRecord,
   }),
-  'instances.get': read(
-    '/:instanceId',
-    'Get an entity instance, current or at an earlier position of the history',
-    {
-      errors: ['deployment_not_found', 'entity_instance_not_found', 'ambiguous_instance', 'history_broken'],
-      params: instancePath,
-      query: z.strictObject({
-        ...whichSchema.shape,
-        atSeq: atSeq.describe(
-          'The instance as it was after this entry of the journal. Absent: as it is now.',
-        ),
-      }),
-      data: instanceRecord,
-    },
-  ),
-  'instances.update': write('PUT', '/:instanceId', 'Replace the state of an entity instance', {
+  'instances.get': one.read('', 'Get an entity instance, current or at an earlier position of the history', {
+    errors: ['history_broken'],
+    query: z.strictObject({
+      ...whichSchema.shape,
+      atSeq: atSeq.describe('The instance as it was after this entry of the journal. Absent: as it is now.'),
+    }),
+    data: instanceRecord,
+  }),
+  'instances.update': one.write('PUT', '', 'Replace the state of an entity instance', {
     http: { bodyBytes: ({ stateBytes }) => stateBytes + 1024 },
-    errors: [
-      'deployment_not_found',
-      'entity_instance_not_found',
-      'ambiguous_instance',
-      'invalid_state',
-      'revision_mismatch',
-      'write_conflict',
-      'deployment_locked',
-    ],
-    params: instancePath,
+    errors: ['invalid_state', 'revision_mismatch', 'write_conflict', 'deployment_locked'],
     query: whichSchema,
     headers: ifMatch,
     body: z
@@ -160,16 +139,8 @@ export const instanceRpcs = {
       .meta({ id: 'ReplacedState', description: 'The state that replaces the present one.' }),
     data: instanceRecord,
   }),
-  'instances.delete': remove('/:instanceId', 'Delete an entity instance', {
-    errors: [
-      'deployment_not_found',
-      'entity_instance_not_found',
-      'ambiguous_instance',
-      'revision_mismatch',
-      'write_conflict',
-      'deployment_locked',
-    ],
-    params: instancePath,
+  'instances.delete': one.remove('Delete an entity instance', {
+    errors: ['revision_mismatch', 'write_conflict', 'deployment_locked'],
     query: whichSchema,
     headers: ifMatch,
   }),

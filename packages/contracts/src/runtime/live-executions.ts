@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { pushRecord } from '../chain/push-record.js';
-import { DEPLOYMENT_PATH, deploymentPath } from '../names/paths.js';
-import { operation, READING, route } from '../rpc/operation.js';
+import { DEPLOYMENT_PATH, IN_DEPLOYMENT } from '../names/paths.js';
+import { operationsAt } from '../rpc/operation.js';
 import { defineContract } from '../rpc/rpc.js';
 import { hashedEntry, readBeside } from './journal.js';
 
@@ -20,13 +20,11 @@ const streamEnd = z
 
 /** Answered by the gateway itself: a stream is no single reply. */
 export const liveContract = defineContract('gateway', {
-  'deployments.stream': operation({
-    http: route(
-      'GET',
-      `${DEPLOYMENT_PATH}/stream`,
-      'History',
-      'Stream the executions of a deployment as they commit',
-      {
+  'deployments.stream': operationsAt(DEPLOYMENT_PATH, 'History', IN_DEPLOYMENT).read(
+    '/stream',
+    'Stream the executions of a deployment as they commit',
+    {
+      http: {
         stream: {
           execution: liveExecution.describe('A committed execution, in order; its `id` is the `seq`.'),
           push: pushRecord.describe(
@@ -35,19 +33,16 @@ export const liveContract = defineContract('gateway', {
           end: streamEnd.describe('The last event, when the key or the deployment is no longer there.'),
         },
       },
-    ),
-    access: READING,
-    errors: ['deployment_not_found'],
-    params: deploymentPath,
-    headers: z.strictObject({
-      'last-event-id': z
-        .string()
-        .regex(/^(0|[1-9]\d{0,14})$/, 'The id of the last received event is required.')
-        .optional()
-        .describe(
-          'The `id` of the last event that was received: the stream goes on after it without a gap. Absent: it begins now.',
-        ),
-    }),
-    data: liveExecution.describe('The data of an event `execution`.'),
-  }),
+      headers: z.strictObject({
+        'last-event-id': z
+          .string()
+          .regex(/^(0|[1-9]\d{0,14})$/, 'The id of the last received event is required.')
+          .optional()
+          .describe(
+            'The `id` of the last event that was received: the stream goes on after it without a gap. Absent: it begins now.',
+          ),
+      }),
+      data: liveExecution.describe('The data of an event `execution`.'),
+    },
+  ),
 });

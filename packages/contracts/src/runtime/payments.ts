@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { DEPLOYMENT_PATH, deploymentPath } from '../names/paths.js';
+import { DEPLOYMENT_PATH, IN_DEPLOYMENT } from '../names/paths.js';
 import { count, nullableText, ordinal, recordTimes, storedName } from '../records/fields.js';
 import { MAX_LIMIT, pageQuery, pagination } from '../records/pagination.js';
-import { operation, route } from '../rpc/operation.js';
+import { operationsAt } from '../rpc/operation.js';
 
 export const paymentStatus = z
   .enum([
@@ -71,22 +71,18 @@ export const paymentTotal = z
   });
 export type PaymentTotal = z.infer<typeof paymentTotal>;
 
-const listed = operation({
-  http: route(
-    'GET',
-    `${DEPLOYMENT_PATH}/payments`,
-    'Payments',
-    'List the payments of a deployment, newest first, with the totals of each asset',
-  ),
-  access: { scope: 'read', relation: 'owner' },
-  errors: ['deployment_not_found', 'page_too_deep'],
-  params: deploymentPath,
-  query: z.strictObject({
-    ...pageQuery.shape,
-    status: paymentStatus.optional().describe('Only payments that stand like this.'),
-  }),
-  data: z.array(paymentRecord),
-});
+const listed = operationsAt(DEPLOYMENT_PATH, 'Payments', IN_DEPLOYMENT).list(
+  '/payments',
+  'List the payments of a deployment, newest first, with the totals of each asset',
+  {
+    access: { scope: 'read', relation: 'owner' },
+    query: z.strictObject({
+      ...pageQuery.shape,
+      status: paymentStatus.optional().describe('Only payments that stand like this.'),
+    }),
+    item: paymentRecord,
+  },
+);
 
 export const paymentRpcs = {
   'payments.list': {

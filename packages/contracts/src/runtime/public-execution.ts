@@ -4,7 +4,7 @@ import { jsonObject } from '../json/json-schemas.js';
 import { deploymentInPath } from '../names/paths.js';
 import { namedBytes } from '../records/content-limits.js';
 import { name } from '../records/fields.js';
-import { operation, route } from '../rpc/operation.js';
+import { operationsAt } from '../rpc/operation.js';
 import { defineContract, rpc } from '../rpc/rpc.js';
 import {
   acceptedExecution,
@@ -106,44 +106,35 @@ const address = z
   .max(64)
   .describe(deploymentInPath.description ?? '');
 
-const executionPath = '/app/deployments/:address/executions/:executionId';
+const DEPLOYMENT = '/app/deployments/:address';
+const publicly = { access: { scope: 'none', relation: 'public' } } as const;
 
 export const publicExecutionReadRpcs = {
-  'executions.getPublic': operation({
-    http: route(
-      'GET',
-      executionPath,
-      'Public execution',
-      'Get the status of a public execution, by the id that its caller was told',
-    ),
-    access: { scope: 'none', relation: 'public' },
-    errors: ['execution_not_found'],
+  'executions.getPublic': operationsAt(`${DEPLOYMENT}/executions/:executionId`, 'Public execution', {
+    ...publicly,
     params: z.strictObject({ address, executionId }),
+  }).read('', 'Get the status of a public execution, by the id that its caller was told', {
+    errors: ['execution_not_found'],
     data: executionRecord,
   }),
 };
 
 /** Answered by the gateway itself, which verifies the signature and codes the payment headers. */
 export const publicContract = defineContract('gateway', {
-  'public.execute': operation({
-    http: route(
-      'POST',
-      '/app/deployments/:address/execute',
-      'Public execution',
-      'Execute an event with a signed message',
-      {
-        bodyBytes: (limits) => limits.inputBytes + namedBytes(limits),
-        signed: true,
-        accepted: { data: acceptedExecution, is: (data) => 'executionId' in data },
-        location: ({ params }, { executionId }) =>
-          executionId === undefined
-            ? undefined
-            : `/app/deployments/${params.address}/executions/${String(executionId)}`,
-      },
-    ),
-    access: { scope: 'none', relation: 'public' },
-    errors: [...refusals, ...executionErrors],
+  'public.execute': operationsAt(DEPLOYMENT, 'Public execution', {
+    ...publicly,
     params: z.strictObject({ address }),
+  }).write('POST', '/execute', 'Execute an event with a signed message', {
+    http: {
+      bodyBytes: (limits) => limits.inputBytes + namedBytes(limits),
+      signed: true,
+      accepted: { data: acceptedExecution, is: (data) => 'executionId' in data },
+      location: ({ params }, { executionId }) =>
+        executionId === undefined
+          ? undefined
+          : `/app/deployments/${params.address}/executions/${String(executionId)}`,
+    },
+    errors: [...refusals, ...executionErrors],
     headers: z.strictObject({
       'x-payment': z.string().optional().meta({
         maxLength: 8192,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { cronSettings } from '../catalog/version-parts.js';
 import { nullableText, timestamp } from '../records/fields.js';
-import { operation, route } from '../rpc/operation.js';
+import { OF_ACCOUNT, operationsAt } from '../rpc/operation.js';
 
 /** Due times that a preview answers at most. */
 const MAX_PREVIEWED = 100;
@@ -20,21 +20,29 @@ export const schedulePreview = z
 export type SchedulePreview = z.infer<typeof schedulePreview>;
 
 export const previewRpcs = {
-  'cron.preview': operation({
-    http: route('POST', '/api/cron/preview', 'Schedules', 'Preview the due times of a cron schedule'),
-    access: { scope: 'read', relation: 'account' },
-    errors: ['invalid_cron_schedule'],
-    body: z
-      .strictObject({
-        schedule: cronSettings.shape.schedule,
-        timezone: cronSettings.shape.timezone,
-        count: z.int().min(1).max(MAX_PREVIEWED).default(5).describe('How many due times to answer at most.'),
-      })
-      .meta({
-        id: 'PreviewedSchedule',
-        description: 'A schedule to try.',
-        example: { schedule: '30 9 * * MON-FRI', timezone: 'Europe/Vienna' },
-      }),
-    data: schedulePreview,
-  }),
+  'cron.preview': operationsAt('/api/cron', 'Schedules', { access: OF_ACCOUNT }).write(
+    'POST',
+    '/preview',
+    'Preview the due times of a cron schedule',
+    {
+      errors: ['invalid_cron_schedule'],
+      body: z
+        .strictObject({
+          schedule: cronSettings.shape.schedule,
+          timezone: cronSettings.shape.timezone,
+          count: z
+            .int()
+            .min(1)
+            .max(MAX_PREVIEWED)
+            .default(5)
+            .describe('How many due times to answer at most.'),
+        })
+        .meta({
+          id: 'PreviewedSchedule',
+          description: 'A schedule to try.',
+          example: { schedule: '30 9 * * MON-FRI', timezone: 'Europe/Vienna' },
+        }),
+      data: schedulePreview,
+    },
+  ),
 };

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { DEPLOYMENT_PATH, deploymentPath } from '../names/paths.js';
+import { DEPLOYMENT_PATH, deploymentPath, IN_DEPLOYMENT } from '../names/paths.js';
 import { count, name, nullableText, ordinal, recordId, storedName, timestamp } from '../records/fields.js';
 import { pageQuery } from '../records/pagination.js';
-import { idempotentHeaders, operationsBelow } from '../rpc/operation.js';
+import { idempotentHeaders, operationsAt } from '../rpc/operation.js';
 import { executionError, executionStatus } from '../runtime/journal.js';
 
 export const occurrenceStatus = z.enum(['running', 'fired', 'skipped', 'missed', 'paused']).meta({
@@ -67,31 +67,23 @@ export const scheduleRecord = z
   .meta({ id: 'Schedule', description: 'When a bound event runs by itself.' });
 export type ScheduleRecord = z.infer<typeof scheduleRecord>;
 
-const { list, write } = operationsBelow(`${DEPLOYMENT_PATH}/schedules`, 'Schedules');
-const schedulePath = z.strictObject({
-  ...deploymentPath.shape,
-  event: name.describe('Name of the event, percent-encoded.'),
+const all = operationsAt(`${DEPLOYMENT_PATH}/schedules`, 'Schedules', IN_DEPLOYMENT);
+const one = operationsAt(`${DEPLOYMENT_PATH}/schedules/:event`, 'Schedules', {
+  params: z.strictObject({
+    ...deploymentPath.shape,
+    event: name.describe('Name of the event, percent-encoded.'),
+  }),
+  errors: [...IN_DEPLOYMENT.errors, 'schedule_not_found'],
 });
 
 /** Turns a schedule on or off; idempotent. */
 const action = (verb: string, summary: string) =>
-  write('POST', `/:event/${verb}`, summary, {
-    errors: ['deployment_not_found', 'schedule_not_found'],
-    params: schedulePath,
-    data: scheduleRecord,
-  });
+  one.write('POST', `/${verb}`, summary, { data: scheduleRecord });
 
 export const scheduleRpcs = {
-  'schedules.list': list('', 'List the schedules of a deployment', {
-    errors: ['deployment_not_found', 'page_too_deep'],
-    params: deploymentPath,
-    query: pageQuery,
-    item: scheduleRecord,
-  }),
+  'schedules.list': all.list('', 'List the schedules of a deployment', { item: scheduleRecord }),
   /** Also of an event that is no longer bound. */
-  'occurrences.list': list('/:event/occurrences', 'List the occurrences of a schedule, newest first', {
-    errors: ['deployment_not_found', 'schedule_not_found', 'page_too_deep'],
-    params: schedulePath,
+  'occurrences.list': one.list('/occurrences', 'List the occurrences of a schedule, newest first', {
     query: z.strictObject({
       ...pageQuery.shape,
       status: occurrenceStatus.optional().describe('Only occurrences with this status.'),
@@ -101,10 +93,9 @@ export const scheduleRpcs = {
   'schedules.pause': action('pause', 'Pause a schedule'),
   'schedules.resume': action('resume', 'Resume a schedule'),
   /** Executes the event now, beside the schedule. The record is `running` where the outcome takes longer. */
-  'schedules.run': write('POST', '/:event/run', 'Run a schedule now, beside its due times', {
+  'schedules.run': one.write('POST', '/run', 'Run a schedule now, beside its due times', {
     access: { scope: 'execute', relation: 'owner' },
-    errors: ['deployment_not_found', 'schedule_not_found', 'deployment_paused', 'idempotency_key_reused'],
-    params: schedulePath,
+    errors: ['deployment_paused', 'idempotency_key_reused'],
     headers: idempotentHeaders,
     data: occurrenceRecord,
   }),

@@ -1,32 +1,21 @@
-import { defineContract, listOperation, operation, pageQuery } from '@orrery/contracts';
+import { defineContract, OF_ACCOUNT, operationsAt } from '@orrery/contracts';
 import { z } from 'zod';
 
 const thing = z.strictObject({ name: z.string() });
-const at = (method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, status: 200 | 201 = 200) => ({
-  method,
-  path,
-  status,
-  tag: 'Things',
-  summary: path,
+const all = operationsAt('/api/things', 'Things');
+const one = operationsAt('/api/things/:name', 'Things', {
+  params: z.strictObject({ name: z.string().min(1) }),
 });
-const params = z.strictObject({ name: z.string().min(1) });
 
 /** One operation of every kind that the route maker knows. */
 export const thingContract = defineContract('things', {
-  'things.list': listOperation({
-    http: at('GET', '/api/things'),
-    access: { scope: 'read', relation: 'account' },
-    errors: [],
-    query: pageQuery,
-    item: thing,
-  }),
-  'things.create': operation({
+  'things.list': all.list('', 'List things', { access: OF_ACCOUNT, item: thing }),
+  'things.create': all.write('POST', '', 'Create a thing', {
     http: {
-      ...at('POST', '/api/things', 201),
+      status: 201,
       location: (_request, data) => `/api/things/${encodeURIComponent(String(data.name))}`,
     },
     access: { scope: 'write', relation: 'account' },
-    errors: [],
     headers: z.strictObject({ 'idempotency-key': z.string().max(255).optional() }),
     body: z.strictObject({
       name: z.string().min(1),
@@ -35,45 +24,25 @@ export const thingContract = defineContract('things', {
     }),
     data: thing,
   }),
-  'things.get': operation({
-    http: at('GET', '/api/things/:name'),
-    access: { scope: 'read', relation: 'visible' },
-    errors: [],
-    params,
-    data: thing,
-  }),
-  'things.update': operation({
-    http: at('PUT', '/api/things/:name'),
-    access: { scope: 'write', relation: 'owner' },
-    errors: [],
-    params,
+  'things.get': one.read('', 'Get a thing', { data: thing }),
+  'things.update': one.write('PUT', '', 'Update a thing', {
     headers: z.strictObject({ 'if-match': z.string().optional() }),
     body: z.strictObject({ name: z.string().optional() }),
     data: thing,
   }),
-  'things.delete': operation({
-    http: at('DELETE', '/api/things/:name'),
-    access: { scope: 'write', relation: 'owner' },
-    errors: [],
-    params,
-    data: z.strictObject({ deleted: z.literal(true) }),
-  }),
-  'things.bind': operation({
-    http: at('POST', '/api/things/:name/bindings', 201),
-    access: { scope: 'write', relation: 'owner' },
-    errors: [],
-    params,
+  'things.delete': one.remove('Delete a thing'),
+  'things.bind': one.write('POST', '/bindings', 'Bind a thing', {
+    http: { status: 201 },
     body: z.array(z.strictObject({ event: z.string() })).max(200),
     data: z.array(z.any()),
   }),
-  'things.open': operation({
+  'things.open': operationsAt('/app/things', 'Things', {
+    access: { scope: 'none', relation: 'public' },
+  }).write('POST', '', 'Open a thing', {
     http: {
-      ...at('POST', '/app/things'),
       bodyBytes: () => 1024,
       accepted: { data: z.strictObject({ later: z.boolean() }), is: (data) => 'later' in data },
     },
-    access: { scope: 'none', relation: 'public' },
-    errors: [],
     body: z.strictObject({ later: z.boolean().optional() }),
     data: z.any(),
   }),
