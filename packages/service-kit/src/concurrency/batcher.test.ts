@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createBatcher } from './batcher.js';
+import { createBatcher } from './bounded-work.js';
 
 it('requests that arrive while a call is in flight share the next one', async () => {
   const calls: number[][] = [];

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
-import { createInFlightCounter, NamedSlots, Slots } from './in-flight.js';
+import { createInFlightCounter, NamedSlots, Slots } from './bounded-work.js';
 
 it('resolves once nothing of the keys is in flight, whatever other keys do', async () => {
   const inFlight = createInFlightCounter();

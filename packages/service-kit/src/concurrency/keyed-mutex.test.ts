@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createKeyedMutex } from './keyed-mutex.js';
+import { createKeyedMutex } from './bounded-work.js';
 
 it('one at a time per key, in order, also after a failure; other keys do not wait', async () => {
   const mutex = createKeyedMutex();

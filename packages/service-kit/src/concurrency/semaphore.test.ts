@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { createSemaphore } from './semaphore.js';
+import { createSemaphore } from './bounded-work.js';
 
 const never = new AbortController().signal;
 function pending() {

@@ -1,8 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { readEnvironment, readTogether } from './read-environment.js';
-import { StartupError } from './startup-error.js';
-import { databaseUrl, flag, natsUrl, port, redisUrl, wholeNumber } from './variables.js';
+import {
+  databaseUrl,
+  flag,
+  natsUrl,
+  port,
+  readEnvironment,
+  readTogether,
+  redisUrl,
+  StartupError,
+  wholeNumber,
+} from './environment.js';
 
 const schema = z.object({
   DATABASE_URL: databaseUrl,

@@ -1,8 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { StartupError } from '../environment/startup-error.js';
+import { StartupError } from '../environment/environment.js';
 import { type Clock, systemClock } from '../timing/clock.js';
-import { createHealth } from './health.js';
-import { startHealthServer } from './health-server.js';
+import { createHealth, startHealthServer } from './health.js';
 
 describe('createHealth', () => {
   it('is ok without checks, and as bad as the worst of them', async () => {
@@ -73,13 +72,13 @@ describe('createHealth', () => {
 });
 
 describe('startHealthServer', () => {
-  async function serve(metrics?: () => Promise<string>) {
+  async function serve(metrics = async () => '') {
     const health = createHealth({ clock: systemClock });
     const server = await startHealthServer({
       host: '127.0.0.1',
       port: 0,
       health,
-      ...(metrics && { metrics }),
+      metrics,
     });
     onTestFinished(() => server[Symbol.asyncDispose]());
     return {
@@ -101,7 +100,7 @@ describe('startHealthServer', () => {
 
   it('says what to do when the port is taken', async () => {
     const { health, port } = await serve();
-    const second = startHealthServer({ host: '127.0.0.1', port, health });
+    const second = startHealthServer({ host: '127.0.0.1', port, health, metrics: async () => '' });
     await expect(second).rejects.toThrow(StartupError);
     await expect(second).rejects.toThrow(`Port ${port} on 127.0.0.1 is in use`);
   });

@@ -1,7 +1,10 @@
-import { answerInTime } from '../timing/answer-in-time.js';
-import type { Clock } from '../timing/clock.js';
+import { once } from 'node:events';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Server as NetServer } from 'node:net';
+import { StartupError } from '../environment/environment.js';
+import { answerInTime, type Clock } from '../timing/clock.js';
 
-export type HealthStatus = 'ok' | 'degraded' | 'unavailable';
+type HealthStatus = 'ok' | 'degraded' | 'unavailable';
 
 /** `detail` is shown to anyone who asks: no address, no secret, no error text of a library. */
 export interface CheckResult {
@@ -9,11 +12,11 @@ export interface CheckResult {
   readonly detail?: string;
 }
 
-export type HealthCheck = () => CheckResult | Promise<CheckResult>;
+type HealthCheck = () => CheckResult | Promise<CheckResult>;
 
 export type CheckResults = Readonly<Record<string, CheckResult>>;
 
-export interface Readiness {
+interface Readiness {
   /** The worst of the checks. Only `unavailable` means: send no requests here. */
   readonly status: HealthStatus;
   readonly checks: CheckResults;
@@ -29,13 +32,11 @@ export interface Health {
   include(name: string, checks: () => Promise<CheckResults>): () => void;
   /** What the registered checks say, without those included. */
   ownChecks(): Promise<CheckResults>;
-  /** The process runs and its event loop turns: being able to ask is the answer. */
-  liveness(): { readonly status: 'ok' };
   /** Runs all checks at once. Callers that come meanwhile share the same run. */
   readiness(): Promise<Readiness>;
 }
 
-export interface HealthOptions {
+interface HealthOptions {
   readonly clock: Clock;
   /** A check that takes longer counts as unavailable, in milliseconds. Default 1,000. */
   readonly timeoutMs?: number;
@@ -48,8 +49,9 @@ export function createHealth({ clock, timeoutMs = 1000 }: HealthOptions): Health
   let underWay: Promise<Readiness> | undefined;
 
   const ownChecks = async (): Promise<CheckResults> => {
-    const run = (check: HealthCheck) => answer(check, itself, clock, timeoutMs);
-    const named = [...checks].map(async ([name, check]) => [name, await run(check)] as const);
+    const named = [...checks].map(async ([name, check]) => {
+      return [name, await answer(check, (result) => result, clock, timeoutMs)] as const;
+    });
     return Object.fromEntries(await Promise.all(named));
   };
   const runAll = async (): Promise<Readiness> => {
@@ -65,7 +67,6 @@ export function createHealth({ clock, timeoutMs = 1000 }: HealthOptions): Health
     register: (name, check) => addTo(checks, name, check),
     include: (name, ask) => addTo(included, name, ask),
     ownChecks,
-    liveness: () => ({ status: 'ok' }),
     readiness: () => {
       underWay ??= runAll().finally(() => {
         underWay = undefined;
@@ -74,8 +75,6 @@ export function createHealth({ clock, timeoutMs = 1000 }: HealthOptions): Health
     },
   };
 }
-
-const itself = (result: CheckResult): CheckResult => result;
 
 function addTo<T>(named: Map<string, T>, name: string, one: T): () => void {
   if (named.has(name)) throw new Error(`a health check named ${name} exists already`);
@@ -100,4 +99,91 @@ const answer = <T>(
 function worstOf(statuses: readonly HealthStatus[]): HealthStatus {
   if (statuses.includes('unavailable')) return 'unavailable';
   return statuses.includes('degraded') ? 'degraded' : 'ok';
+}
+
+interface HealthServerOptions {
+  readonly host: string;
+  /** 0 lets the system choose; see `port` of the result. */
+  readonly port: number;
+  readonly health: Health;
+  /** The metrics page in Prometheus' text format. */
+  readonly metrics: () => Promise<string>;
+}
+
+/**
+ * `/healthz`, `/readyz` and `/metrics` on a port of their own. `/readyz` answers 503 when a check is
+ * unavailable.
+ *
+ * @throws StartupError when the address cannot be listened on.
+ */
+export async function startHealthServer({
+  host,
+  port,
+  health,
+  metrics,
+}: HealthServerOptions): Promise<AsyncDisposable & { readonly port: number }> {
+  const server = createServer({ requestTimeout: 5000, headersTimeout: 5000 }, (request, response) => {
+    const path = new URL(request.url ?? '/', 'http://health').pathname;
+    servePath(path, response, { health, metrics }).catch(() => response.writeHead(500).end());
+  });
+  const listening = await listen(server, { host, port, variable: 'HEALTH_PORT' });
+  return { port: listening, [Symbol.asyncDispose]: () => close(server) };
+}
+
+async function servePath(
+  path: string,
+  response: ServerResponse,
+  { health, metrics }: Pick<HealthServerOptions, 'health' | 'metrics'>,
+): Promise<void> {
+  // The process runs and its event loop turns: being able to ask is the answer.
+  if (path === '/healthz') return sendJson(response, 200, { status: 'ok' });
+  if (path === '/readyz') {
+    const readiness = await health.readiness();
+    return sendJson(response, readiness.status === 'unavailable' ? 503 : 200, readiness);
+  }
+  if (path !== '/metrics') return sendJson(response, 404, { status: 'not_found' });
+  const page = await metrics();
+  response.writeHead(200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }).end(page);
+}
+
+function sendJson(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' });
+  response.end(JSON.stringify(body));
+}
+
+function close(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}
+
+interface ListenAddress {
+  readonly host: string;
+  readonly port: number;
+  /** The variable that chooses the port, to be named when the port is taken. */
+  readonly variable: string;
+}
+
+/** Listens and returns the port. @throws StartupError when the port is taken, forbidden or no such address exists. */
+export async function listen(server: NetServer, address: ListenAddress): Promise<number> {
+  try {
+    server.listen(address.port, address.host);
+    await once(server, 'listening');
+  } catch (error) {
+    throw listenFailure(error, address);
+  }
+  return (server.address() as AddressInfo).port;
+}
+
+/** Turns a failed `listen` into a StartupError that says what to do; other errors are returned as they are. */
+export function listenFailure(error: unknown, { host, port, variable }: ListenAddress): unknown {
+  const advice: Record<string, string> = {
+    EADDRINUSE: `Port ${port} on ${host} is in use: stop the program that holds it or set ${variable} to another port.`,
+    EACCES: `Port ${port} on ${host} may not be used by this user: set ${variable} to a port above 1023.`,
+    EADDRNOTAVAIL: `This machine has no address ${host}: set another host to listen on.`,
+    ENOTFOUND: `The host ${host} is not known here: set another host to listen on.`,
+  };
+  const message = advice[(error as NodeJS.ErrnoException).code ?? ''];
+  return message === undefined ? error : new StartupError(message, { cause: error });
 }

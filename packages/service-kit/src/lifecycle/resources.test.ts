@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createLogger } from '../logging/create-logger.js';
+import { createLogger } from '../logging/logger.js';
 import { holding, Resources } from './resources.js';
 
 describe('Resources', () => {

@@ -1,4 +1,4 @@
-import type { Logger } from '../logging/create-logger.js';
+import type { Logger } from '../logging/logger.js';
 
 interface Held {
   readonly name: string;
@@ -6,7 +6,7 @@ interface Held {
   readonly timeoutMs: number;
 }
 
-export interface ResourcesOptions {
+interface ResourcesOptions {
   readonly logger?: Logger;
   /** How long one release may take before the next one begins, in milliseconds. Default 5,000. */
   readonly releaseTimeoutMs?: number;

@@ -1,9 +1,13 @@
 import { EventEmitter } from 'node:events';
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
-import { type Environment, readEnvironment } from '../environment/read-environment.js';
-import { StartupError } from '../environment/startup-error.js';
-import { natsUrl, port } from '../environment/variables.js';
+import {
+  type Environment,
+  natsUrl,
+  port,
+  readEnvironment,
+  StartupError,
+} from '../environment/environment.js';
 import { type RunServiceOptions, runService } from './run-service.js';
 import type { ServiceContext } from './service-context.js';
 

@@ -1,12 +1,15 @@
-import { type Environment, readTogether } from '../environment/read-environment.js';
-import { createHealth } from '../health/health.js';
-import { startHealthServer } from '../health/health-server.js';
-import { createLogger, type Logger } from '../logging/create-logger.js';
-import type { LogDestination } from '../logging/destinations.js';
-import { startTelemetry } from '../telemetry/start-telemetry.js';
+import { once } from 'node:events';
+import {
+  type Environment,
+  type ProcessEnvironment,
+  readProcessEnvironment,
+  readTogether,
+  StartupError,
+} from '../environment/environment.js';
+import { createHealth, startHealthServer } from '../health/health.js';
+import { createLogger, type LogDestination, type Logger } from '../logging/logger.js';
+import { startTelemetry, tracingOf } from '../telemetry/start-telemetry.js';
 import { systemClock } from '../timing/clock.js';
-import { type HostProcess, type ProcessLife, watchProcess } from './host-process.js';
-import { type ProcessEnvironment, readProcessEnvironment } from './process-environment.js';
 import { Resources } from './resources.js';
 import type { RunningService, ServiceContext } from './service-context.js';
 
@@ -37,7 +40,12 @@ export async function runService<Settings = undefined>(options: RunServiceOption
   const host = options.host ?? process;
   const settings = settingsOrExit(options, host);
   if (settings === undefined) return;
-  const logger = loggerOf(options, settings.ofProcess);
+  const logger = createLogger({
+    service: options.name,
+    level: settings.ofProcess.LOG_LEVEL,
+    format: settings.ofProcess.LOG_FORMAT,
+    destination: options.logDestination,
+  });
   const life = watchProcess(host, logger);
   const resources = new Resources({ logger });
   const fail = (error: unknown) => life.fail(options.name, error);
@@ -59,11 +67,10 @@ interface AllSettings<Settings> {
 }
 
 function settingsOrExit<Settings>(
-  { name, env, settings }: RunServiceOptions<Settings>,
+  // Who gives no reader has `undefined` for settings, as the type's default says.
+  { name, env, settings: read = () => undefined as Settings }: RunServiceOptions<Settings>,
   host: HostProcess,
 ): AllSettings<Settings> | undefined {
-  // Who gives no reader has `undefined` for settings, as the type's default says.
-  const read = settings ?? (() => undefined as Settings);
   try {
     return readTogether<AllSettings<Settings>>({
       ofProcess: () => readProcessEnvironment(env),
@@ -74,18 +81,6 @@ function settingsOrExit<Settings>(
     host.exit(1);
     return undefined;
   }
-}
-
-type Naming = Pick<RunServiceOptions, 'name' | 'logDestination'>;
-
-function loggerOf({ name, logDestination }: Naming, settings: ProcessEnvironment): Logger {
-  const destination = logDestination === undefined ? {} : { destination: logDestination };
-  return createLogger({
-    service: name,
-    level: settings.LOG_LEVEL,
-    format: settings.LOG_FORMAT,
-    ...destination,
-  });
 }
 
 async function startAll<Settings>(
@@ -99,12 +94,9 @@ async function startAll<Settings>(
   );
   const ready = health.register('start', () => ({ status: 'unavailable', detail: 'starting' }));
   const port = ofProcess.HEALTH_PORT ?? defaultHealthPort;
-  const tracing = ofProcess.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined;
-  const usesSampler = ofProcess.OTEL_TRACES_SAMPLER !== undefined;
   const telemetry = await startTelemetry({
     service: name,
-    tracing,
-    usesSampler,
+    ...tracingOf(ofProcess),
     metrics: port !== undefined,
   });
   resources.use('telemetry', telemetry);
@@ -125,4 +117,52 @@ async function untilStopped(starting: Promise<void>, life: ProcessLife): Promise
   const given = life.ended.then(() => systemClock.sleep(START_GRACE_MS, settled.signal));
   given.catch(() => undefined);
   await Promise.race([starting, given]).finally(() => settled.abort());
+}
+
+/** The part of `process` that a life cycle needs, so that tests can stand in for it. */
+export interface HostProcess {
+  on(event: string, listener: (...args: unknown[]) => void): unknown;
+  exit(code: number): unknown;
+  readonly stderr: { write(text: string): unknown };
+}
+
+interface ProcessLife {
+  /** Aborts on the first SIGINT or SIGTERM and on an uncaught error or a failure. */
+  readonly signal: AbortSignal;
+  /** Resolves when the signal aborts. */
+  readonly ended: Promise<unknown>;
+  exitCode(): number;
+  /** Reports why the process cannot go on, and stops it; after a stop the failure is only its consequence. */
+  fail(service: string, error: unknown): void;
+}
+
+/** Follows the signals and uncaught errors of the process. A second signal exits at once. */
+function watchProcess(host: HostProcess, logger: Logger): ProcessLife {
+  const stop = new AbortController();
+  const ended = once(stop.signal, 'abort');
+  // A service that only waits holds nothing that would keep the process alive.
+  const alive = setInterval(() => undefined, 1 << 30);
+  let exitCode = 0;
+  const onSignal = (name: string) => () => {
+    if (stop.signal.aborted) return host.exit(130);
+    logger.info({ signal: name }, 'stopping');
+    stop.abort();
+  };
+  const onUncaught = (error: unknown) => {
+    logger.fatal({ err: error }, 'an error was not caught: stopping');
+    exitCode = 1;
+    stop.abort();
+  };
+  stop.signal.addEventListener('abort', () => clearInterval(alive), { once: true });
+  for (const name of ['SIGINT', 'SIGTERM']) host.on(name, onSignal(name));
+  for (const event of ['uncaughtException', 'unhandledRejection']) host.on(event, onUncaught);
+
+  const fail = (service: string, error: unknown) => {
+    if (stop.signal.aborted) return logger.debug({ err: error }, 'failed while stopping');
+    exitCode = 1;
+    if (error instanceof StartupError) host.stderr.write(`${service}: ${error.message}\n`);
+    else logger.fatal({ err: error }, 'cannot go on');
+    stop.abort();
+  };
+  return { signal: stop.signal, ended, exitCode: () => exitCode, fail };
 }

@@ -1,6 +1,6 @@
-import type { Environment } from '../environment/read-environment.js';
+import type { Environment } from '../environment/environment.js';
 import type { Health } from '../health/health.js';
-import type { Logger } from '../logging/create-logger.js';
+import type { Logger } from '../logging/logger.js';
 import type { Telemetry } from '../telemetry/start-telemetry.js';
 import type { Clock } from '../timing/clock.js';
 import type { Resources } from './resources.js';

@@ -1,6 +1,6 @@
 import { type Span, trace } from '@opentelemetry/api';
 import { describe, expect, it, vi } from 'vitest';
-import { createLogger, type LogFormat } from './create-logger.js';
+import { createLogger, type LogFormat } from './logger.js';
 
 function linesOf(format: LogFormat, write: (logger: ReturnType<typeof createLogger>) => void): string[] {
   const lines: string[] = [];

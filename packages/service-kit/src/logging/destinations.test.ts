@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { turnWriter } from './destinations.js';
+import { turnWriter } from './logger.js';
 
 it('writes the lines of a turn together, in their order, and what is left when the process ends', async () => {
   const written: string[] = [];

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { mergePages } from './merge-pages.js';
+import { mergePages } from './start-telemetry.js';
 
 const page = (...samples: string[]) =>
   ['# HELP target_info Target metadata', '# TYPE target_info gauge', 'target_info{service_name="orrery"} 1']

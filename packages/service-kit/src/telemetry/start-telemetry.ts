@@ -1,8 +1,7 @@
-import { answerInTime } from '../timing/answer-in-time.js';
-import { systemClock } from '../timing/clock.js';
-import { mergePages } from './merge-pages.js';
+import type { ProcessEnvironment } from '../environment/environment.js';
+import { answerInTime, systemClock } from '../timing/clock.js';
 
-export interface TelemetryOptions {
+interface TelemetryOptions {
   /** The name under which the process's spans and metrics appear. */
   readonly service: string;
   /** Whether spans are exported over OTLP; the SDK itself reads its OTEL_… variables. */
@@ -14,6 +13,12 @@ export interface TelemetryOptions {
   /** The thread of the process, when it is not the main one: labels metrics that would otherwise appear twice. */
   readonly thread?: string;
 }
+
+/** What the variables of the process say about its traces. */
+export const tracingOf = (environment: Partial<ProcessEnvironment>) => ({
+  tracing: environment.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined,
+  usesSampler: environment.OTEL_TRACES_SAMPLER !== undefined,
+});
 
 export interface Telemetry extends AsyncDisposable {
   /** The metrics in Prometheus' text format; empty when metrics are off. */
@@ -54,3 +59,37 @@ const PATIENCE_MS = 1500;
 /** The metrics of this thread are reported even when another thread does not answer. */
 const orNothing = (page: () => Promise<string>): Promise<string> =>
   answerInTime(page, { clock: systemClock, timeoutMs: PATIENCE_MS, late: () => '', failed: () => '' });
+
+/** What a page says of one metric: its help and type, then its samples. */
+interface Family {
+  readonly about: string[];
+  readonly samples: Set<string>;
+}
+
+/**
+ * Joins pages in Prometheus' text format: all lines of a metric must stand together, and what it is must be said once.
+ * A sample that two pages give alike (`target_info`) appears once; other comments count as samples of theirs.
+ */
+export function mergePages(pages: readonly string[]): string {
+  const families = new Map<string, Family>();
+  for (const page of pages) addPage(families, page);
+  return [...families.values()]
+    .flatMap(({ about, samples }) => [...about, ...samples])
+    .map((line) => `${line}\n`)
+    .join('');
+}
+
+function addPage(families: Map<string, Family>, page: string): void {
+  let family: Family = { about: [], samples: new Set() };
+  let isKnown = false;
+  for (const line of page.split('\n')) {
+    const [, word, name = ''] = /^# (HELP|TYPE) (\S+)/.exec(line) ?? [];
+    if (word === 'HELP') {
+      isKnown = families.has(name);
+      family = families.get(name) ?? { about: [], samples: new Set() };
+      families.set(name, family);
+    }
+    if (word !== undefined && !isKnown) family.about.push(line);
+    if (word === undefined && line !== '') family.samples.add(line);
+  }
+}

@@ -1,7 +1,7 @@
 import { MessageChannel } from 'node:worker_threads';
 import { ServiceError } from '@orrery/contracts';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createLogger } from '../logging/create-logger.js';
+import { createLogger } from '../logging/logger.js';
 import { createLink, type Implementations, type Link } from './link.js';
 
 type Called = { double: { args: number; result: number }; wait: { args: string; result: string } };

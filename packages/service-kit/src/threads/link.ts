@@ -7,8 +7,8 @@ import {
   ServiceError,
   toErrorReply,
 } from '@orrery/contracts';
-import { NamedSlots, Slots } from '../concurrency/in-flight.js';
-import type { Logger } from '../logging/create-logger.js';
+import { NamedSlots, Slots } from '../concurrency/bounded-work.js';
+import type { Logger } from '../logging/logger.js';
 
 /** Arguments and result of a procedure that one thread calls in another; both are cloned. */
 export interface Procedure<Args, Result> {
@@ -57,7 +57,7 @@ export interface Link<Theirs extends Procedures> {
 /** With the name and the arguments; with the result; with the error; with nothing. */
 type Kind = 'call' | 'done' | 'failed' | 'cancel';
 
-export interface LinkOptions<Mine extends Procedures> {
+interface LinkOptions<Mine extends Procedures> {
   readonly port: MessagePort;
   readonly procedures: Implementations<Mine>;
   /** Logs what was thrown here and is not a ServiceError. The other end gets `internal`. */

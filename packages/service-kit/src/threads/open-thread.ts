@@ -1,10 +1,10 @@
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
-import { StartupError } from '../environment/startup-error.js';
+import { type Environment, StartupError } from '../environment/environment.js';
+import type { CheckResults } from '../health/health.js';
 import type { ServiceContext } from '../lifecycle/service-context.js';
-import { createLink } from './link.js';
-import type { MainProcedures, ThreadData, ThreadProcedures } from './thread-procedures.js';
+import { createLink, type Procedure } from './link.js';
 
-export interface OpenThreadOptions {
+interface OpenThreadOptions {
   /** As in logs, health and metrics. */
   readonly name: string;
   /** What the process is called. */
@@ -20,7 +20,7 @@ const STOP_MS = 14_000;
 /** How long the release of a thread may take. */
 export const THREAD_RELEASE_MS = STOP_MS + 1000;
 
-export interface Thread extends AsyncDisposable {
+interface Thread extends AsyncDisposable {
   /** Has it start its service, with what can be cloned. @throws StartupError as the service did. */
   start(given: unknown): Promise<unknown>;
 }
@@ -79,3 +79,35 @@ function throwUncaught(message: string): void {
     throw new Error(message);
   });
 }
+
+/** What a thread is started with. */
+export interface ThreadData {
+  /** As in logs, health and metrics. */
+  readonly name: string;
+  /** What the process is called. */
+  readonly service: string;
+  readonly env: Environment;
+  /** To the main thread's end of their link. */
+  readonly port: MessagePort;
+  /** Other ports that were handed over, by their purpose. */
+  readonly ports: Readonly<Record<string, MessagePort>>;
+}
+
+/** How a start ended; `problem` is a StartupError's text. */
+export type StartOutcome = { readonly result: unknown } | { readonly problem: string };
+
+/** What the main thread calls in another thread. */
+export type ThreadProcedures = {
+  start: Procedure<unknown, StartOutcome>;
+  checks: Procedure<undefined, CheckResults>;
+  metrics: Procedure<undefined, string>;
+  /** Releases everything and ends the thread: it never resolves. */
+  stop: Procedure<undefined, void>;
+};
+
+/** What a thread calls in the main thread. */
+export type MainProcedures = {
+  checks: Procedure<undefined, CheckResults>;
+  /** An error was not caught: the process has to stop. */
+  failed: Procedure<{ readonly message: string }, void>;
+};

@@ -1,22 +1,21 @@
 import { type MessagePort, workerData } from 'node:worker_threads';
-import { StartupError } from '../environment/startup-error.js';
+import { readProcessEnvironment, StartupError } from '../environment/environment.js';
 import { createHealth } from '../health/health.js';
-import { readProcessEnvironment } from '../lifecycle/process-environment.js';
 import { Resources } from '../lifecycle/resources.js';
 import type { ServiceContext } from '../lifecycle/service-context.js';
-import { createLogger } from '../logging/create-logger.js';
-import { startTelemetry } from '../telemetry/start-telemetry.js';
+import { createLogger } from '../logging/logger.js';
+import { startTelemetry, tracingOf } from '../telemetry/start-telemetry.js';
 import { systemClock } from '../timing/clock.js';
 import { createLink } from './link.js';
-import type { MainProcedures, StartOutcome, ThreadData, ThreadProcedures } from './thread-procedures.js';
+import type { MainProcedures, StartOutcome, ThreadData, ThreadProcedures } from './open-thread.js';
 
-export interface ThreadContext extends Omit<ServiceContext, 'telemetry' | 'fail'> {
+interface ThreadContext extends Omit<ServiceContext, 'telemetry' | 'fail'> {
   /** As given to `openThread`. */
   readonly ports: Readonly<Record<string, MessagePort>>;
 }
 
 /** Builds a service from `context.resources`. The main thread gets what it returns. */
-export type StartInThread<Given, Result> = (context: ThreadContext, given: Given) => Promise<Result>;
+type StartInThread<Given, Result> = (context: ThreadContext, given: Given) => Promise<Result>;
 
 /**
  * The life of a service in a thread of its own; the thread's file is this one call. It is started and stopped by the
@@ -29,13 +28,9 @@ export async function runThread<Given, Result>(start: StartInThread<Given, Resul
   const health = createHealth({ clock: systemClock });
   const resources = new Resources({ logger });
   const stopping = new AbortController();
-  const tracing = settings.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined;
-  const usesSampler = settings.OTEL_TRACES_SAMPLER !== undefined;
   const metrics = settings.HEALTH_PORT !== undefined;
-  const telemetry = resources.use(
-    'telemetry',
-    await startTelemetry({ service, tracing, usesSampler, metrics, thread: name }),
-  );
+  const telemetry = await startTelemetry({ service, ...tracingOf(settings), metrics, thread: name });
+  resources.use('telemetry', telemetry);
   const context = { env, signal: stopping.signal, logger, resources, health, clock: systemClock, ports };
   const stop = async () => {
     stopping.abort();

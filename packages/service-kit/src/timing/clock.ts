@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { ServiceError } from '@orrery/contracts';
 
 /** The one source of time. Tests pass a clock that they move themselves. */
 export interface Clock {
@@ -44,4 +45,65 @@ export function timestampOf(ms: number): string {
   if (known.size >= MAX_KNOWN) known.clear();
   known.set(ms, text);
   return text;
+}
+
+interface InTime<T> {
+  readonly clock: Clock;
+  /** In milliseconds. */
+  readonly timeoutMs: number;
+  /** What counts as the answer when none came in time. */
+  readonly late: () => T;
+  /** What counts as the answer when asking threw. */
+  readonly failed: () => T;
+}
+
+/** What was answered, or what stands for it. Never rejects. */
+export async function answerInTime<T>(
+  ask: () => T | Promise<T>,
+  { clock, timeoutMs, late, failed }: InTime<T>,
+): Promise<T> {
+  const answered = new AbortController();
+  const timeout = clock.sleep(timeoutMs, answered.signal).then(late);
+  try {
+    return await Promise.race([Promise.resolve().then(ask).catch(failed), timeout]);
+  } finally {
+    timeout.catch(() => undefined);
+    answered.abort();
+  }
+}
+
+/**
+ * Work that may take so many milliseconds. Its signal aborts then, or when `signal` does; this rejects with the reason at
+ * once, also where the work takes no notice. @throws `deadline_exceeded`, or the signal's reason
+ */
+export async function withinTime<T>(
+  clock: Pick<Clock, 'sleep'>,
+  ms: number,
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const [late, ended] = [new AbortController(), new AbortController()];
+  const either = AbortSignal.any([signal, late.signal]);
+  clock.sleep(Math.max(0, ms), ended.signal).then(
+    () => late.abort(new ServiceError('deadline_exceeded')),
+    () => undefined,
+  );
+  try {
+    return await orAborted(work(either), either);
+  } finally {
+    ended.abort();
+  }
+}
+
+/** The result, or the signal's reason as soon as it aborts. */
+export async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const done = new AbortController();
+  if (signal.aborted) reject(signal.reason);
+  signal.addEventListener('abort', () => reject(signal.reason), { signal: done.signal, once: true });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    done.abort();
+  }
 }

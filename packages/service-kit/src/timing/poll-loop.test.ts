@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createLogger } from '../logging/create-logger.js';
+import { createLogger } from '../logging/logger.js';
 import type { Clock } from './clock.js';
-import { type PollOutcome, startPollLoop } from './poll-loop.js';
+import { type PollOutcome, startPollLoop } from './repeat.js';
 
 /** Sleeps end only when the test says so, or when they are aborted. */
 function manualClock() {

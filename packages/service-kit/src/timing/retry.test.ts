@@ -1,7 +1,7 @@
 import { ServiceError } from '@orrery/contracts';
 import { describe, expect, it } from 'vitest';
 import type { Clock } from './clock.js';
-import { backoffDelay, isRetryable, retry } from './retry.js';
+import { backoffDelay, isRetryable, retry } from './repeat.js';
 
 const policy = { attempts: 4, baseMs: 100, maxMs: 300 };
 

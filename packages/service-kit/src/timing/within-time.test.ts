@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { systemClock } from './clock.js';
-import { orAborted, withinTime } from './within-time.js';
+import { orAborted, systemClock, withinTime } from './clock.js';
 
 const never = new AbortController().signal;
 const forEver = () => new Promise<never>(() => undefined);
