@@ -5,7 +5,7 @@ import { addConsoleRoutes, addEntrance } from './documents/console-routes.js';
 import { addDocumentRoutes } from './documents/document-routes.js';
 import { openApiDocument } from './documents/openapi/document.js';
 import { declarePrincipal, requireAccess } from './http/access/access.js';
-import type { KeyVerifier } from './http/access/key-verifier.js';
+import type { KeyVerifier } from './http/access/access.js';
 import { answerProblems } from './http/errors/error-replies.js';
 import { type AdmissionLimits, addAdmission } from './http/load/admission.js';
 import { acceptJsonOnly, type BodyLimits, limitArrivingBodies } from './http/load/bodies.js';

@@ -6,7 +6,7 @@ import { type AppContext, createApp } from './app.js';
 import type { GatewayConfig } from './config.js';
 import type { IdentityHandlers } from './core/requests/operation.js';
 import { findConsole } from './documents/console-routes.js';
-import { type KeyVerifier, startKeyVerifier } from './http/access/key-verifier.js';
+import { type KeyVerifier, startKeyVerifier } from './http/access/access.js';
 import { startLimiter } from './http/rates/limiter.js';
 import { createDispatch } from './http/routes/dispatch.js';
 import { listenHttp } from './http/server/http-server.js';

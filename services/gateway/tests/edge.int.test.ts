@@ -8,7 +8,7 @@ import type { FastifyInstance } from 'fastify';
 import { describe, expect, it } from 'vitest';
 import { trustedProxies } from '../src/core/clients/trusted-proxies.js';
 import { perMinute } from '../src/core/rates/token-bucket.js';
-import { type KeyVerifier, principalOfKey } from '../src/http/access/key-verifier.js';
+import { type KeyVerifier, principalOfKey } from '../src/http/access/access.js';
 import { createLocalLimiter } from '../src/http/rates/limiter.js';
 import { authorized, fakeApp, httpLimits, scopes } from './support/fake-app.js';
 

@@ -3,7 +3,7 @@ import { StartupError } from '@orrery/service-kit';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseToken } from '../src/core/keys/key-token.js';
-import { createAccountWithKey, MAX_KEYS } from '../src/store/keys/change-keys.js';
+import { createAccountWithKey, MAX_KEYS } from '../src/store/keys/key-store.js';
 import { ask, startReplicas } from './support/started-gateway.js';
 
 let system: Awaited<ReturnType<typeof startReplicas>>;

@@ -4,7 +4,7 @@ import { type JournalFact, liveContract, ServiceError } from '@orrery/contracts'
 import { createLogger, systemClock } from '@orrery/service-kit';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { RoutedRpc } from '../src/core/requests/operation.js';
-import { type KeyVerifier, principalOfKey } from '../src/http/access/key-verifier.js';
+import { type KeyVerifier, principalOfKey } from '../src/http/access/access.js';
 import { streamDeployment } from '../src/stream/stream-deployment.js';
 import { createHeadWatch, createPushWatch, type JournalClient } from '../src/stream/watches.js';
 import { authorized, fakeApp } from './support/fake-app.js';

@@ -3,10 +3,17 @@ import { keysRevoked, type PageQuery, paginationOf, refuseDeepPage, ServiceError
 import type { Clock, Logger } from '@orrery/service-kit';
 import { expiryOf } from '../core/keys/key-rules.js';
 import type { GatewayCall, IdentityHandlers, Principal } from '../core/requests/operation.js';
-import type { KeyVerifier } from '../http/access/key-verifier.js';
+import type { KeyVerifier } from '../http/access/access.js';
 import { accountRecordOf, findAccount } from '../store/accounts/account-store.js';
-import { createKeyBy, revokeKey, rotateKey } from '../store/keys/change-keys.js';
-import { countKeys, findExpiry, keyRecordOf, listKeyRows } from '../store/keys/key-store.js';
+import {
+  countKeys,
+  createKeyBy,
+  findExpiry,
+  keyRecordOf,
+  listKeyRows,
+  revokeKey,
+  rotateKey,
+} from '../store/keys/key-store.js';
 import type { Db } from '../store/tables/schema.js';
 
 export interface KeyContext {

@@ -1,17 +1,26 @@
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import type { Bus } from '@orrery/bus';
-import { journalHeads, pushResult } from '@orrery/contracts';
+import {
+  asServiceError,
+  type DeploymentRecord,
+  type JournalFact,
+  journalHeads,
+  type LiveExecution,
+  type liveContract,
+  pushResult,
+  type RequestOf,
+  runtimeContract,
+  type ServiceError,
+} from '@orrery/contracts';
 import { type Clock, type Logger, startPollLoop } from '@orrery/service-kit';
 import type { CallOperation } from '../core/requests/operation.js';
-import type { KeyVerifier } from '../http/access/key-verifier.js';
-import { streamDeployment } from './stream-deployment.js';
-import type { StreamHandler } from './stream-route.js';
+import type { KeyVerifier } from '../http/access/access.js';
+import type { StreamCall, StreamHandler } from './stream-route.js';
 import { createHeadWatch, createJournalClient, createPushWatch } from './watches.js';
-import { createWhileUsed, type WhileUsed } from './while-used.js';
+import { createWhileUsed } from './while-used.js';
 
-/** Milliseconds after its commit at which an execution is seen at the latest if its broadcast is lost. */
-const POLL_MS = 2000;
-
-export interface StreamsContext {
+interface StreamsContext {
   bus: Pick<Bus, 'call' | 'listen'>;
   call: CallOperation;
   keys: KeyVerifier;
@@ -20,24 +29,44 @@ export interface StreamsContext {
   deadlineMs: number;
 }
 
+type StreamRequest = RequestOf<(typeof liveContract)['rpcs']['deployments.stream']>;
+type Shared = ReturnType<typeof startShared>;
+
 /**
- * Starts what live streams share: the subscription to journal heads, and one poll of each followed journal for any
- * number of streams. Both run while any stream is open.
+ * The live stream of a deployment: executions as they commit, after `Last-Event-ID` or from now on. It ends with an
+ * event `end` that names the reason when access is lost or the deployment is deleted. Clients that are cut off otherwise
+ * reconnect and miss nothing.
  */
 export function startStreams(context: StreamsContext): StreamHandler {
-  const { bus, clock, logger } = context;
+  const shared = startShared(context);
+  return async (raw, call) => {
+    const request = raw as StreamRequest;
+    const { address } = await visibleDeployment(context, request, call);
+    await shared.whileListening(async () => {
+      const { head } = await shared.journal.after(address, 0, call.signal);
+      const lastEventId = request.headers['last-event-id'];
+      const seq = lastEventId === undefined ? head : Math.min(Number(lastEventId), head);
+      const checkVisibility = () => visibleDeployment(context, request, call);
+      await serve({ ...context, ...shared, deployment: address, checkVisibility }, call, { seq });
+    });
+  };
+}
+
+/** Milliseconds after its commit at which an execution is seen at the latest if its broadcast is lost. */
+const POLL_MS = 2000;
+
+/**
+ * What live streams share: the subscription to journal heads, and one poll of each followed journal for any number of
+ * streams. Both run while any stream is open.
+ */
+function startShared({ bus, clock, logger }: StreamsContext) {
   const journal = createJournalClient(bus, clock);
   const heads = createHeadWatch(journal.headOf);
   const pushes = createPushWatch();
-  const runOnce = async () => {
-    await heads.poll();
-    return 'idle' as const;
-  };
+  const loop = { name: 'live streams', intervalMs: POLL_MS, runOnce: heads.poll, clock, logger };
   /** Also while broadcasts are unavailable. */
   const whilePolling = createWhileUsed(
-    async (signal) => {
-      startPollLoop({ name: 'live streams', intervalMs: POLL_MS, runOnce, clock, logger, signal });
-    },
+    async (signal) => void startPollLoop({ ...loop, signal }),
     () => undefined,
   );
   const whileHearing = createWhileUsed(
@@ -47,6 +76,130 @@ export function startStreams(context: StreamsContext): StreamHandler {
     },
     (err) => logger.warn({ err }, 'broadcasts unavailable; live streams poll every 2 s and lack pushes'),
   );
-  const whileListening: WhileUsed = (work) => whilePolling(() => whileHearing(work));
-  return streamDeployment({ ...context, journal, heads, pushes, whileListening });
+  const whileListening = (work: () => Promise<void>) => whilePolling(() => whileHearing(work));
+  return { journal, heads, pushes, whileListening };
+}
+
+async function visibleDeployment(
+  { call: callOperation, clock, deadlineMs }: StreamsContext,
+  { params }: StreamRequest,
+  call: StreamCall,
+): Promise<DeploymentRecord> {
+  const request = { params, query: {}, headers: {}, body: {} };
+  const deadline = clock.monotonic() + deadlineMs;
+  const reply = await callOperation(runtimeContract.rpcs['deployments.get'], request, { ...call, deadline });
+  return reply.data as DeploymentRecord;
+}
+
+interface Served extends StreamsContext, Shared {
+  deployment: string;
+  /** Rejects when the deployment is no longer visible. */
+  checkVisibility: () => Promise<unknown>;
+}
+
+/** The last entry that was sent or skipped. */
+type Position = { seq: number };
+
+async function serve(served: Served, call: StreamCall, position: Position): Promise<void> {
+  const lost = new AbortController();
+  const signal = AbortSignal.any([call.signal, lost.signal]);
+  const stream = openEventStream(call.begin(), signal);
+  const leave = served.pushes.follow(served.deployment, (push) => stream.hint('push', push));
+  const { clock, logger } = served;
+  const runOnce = checkAccess(served, call.token, () => stream.heartbeat(position.seq), lost);
+  const watch = startPollLoop({
+    name: 'access of a stream',
+    intervalMs: SECOND,
+    runOnce,
+    clock,
+    logger,
+    signal,
+  });
+  const reason = await streamExecutions(served, position, stream, signal).catch((error: unknown) =>
+    signal.aborted ? undefined : asServiceError(error).code,
+  );
+  leave();
+  await watch.stop();
+  const code = reason ?? (lost.signal.reason as ServiceError | undefined)?.code;
+  if (code !== undefined && !call.signal.aborted)
+    void stream.send('end', undefined, { code }).catch(() => undefined);
+  stream.end();
+}
+
+const SECOND = 1000;
+const VISIBILITY_TICKS = 5;
+const HEARTBEAT_TICKS = 15;
+
+/**
+ * Ends an open stream when access is lost (within seconds after a revocation), and sends its heartbeats. The key is checked
+ * every second, which reads memory only.
+ */
+function checkAccess(
+  { keys, checkVisibility }: Served,
+  token: string,
+  heartbeat: () => void,
+  lost: AbortController,
+): () => Promise<void> {
+  let tick = 0;
+  return async () => {
+    tick += 1;
+    try {
+      await keys.verify(token);
+      if (tick % VISIBILITY_TICKS === 0) await checkVisibility();
+      if (tick % HEARTBEAT_TICKS === 0) heartbeat();
+    } catch (error) {
+      lost.abort(asServiceError(error));
+    }
+  };
+}
+
+/**
+ * Sends every execution after the position, in order and without a gap, page by page at the client's own speed; then waits
+ * for more. Ends with the signal, or with a code when the deployment has been deleted.
+ */
+async function streamExecutions(
+  { deployment, journal, heads }: Served,
+  position: Position,
+  stream: EventStream,
+  signal: AbortSignal,
+): Promise<'deployment_not_found' | undefined> {
+  while (!signal.aborted) {
+    const { entries } = await journal.after(deployment, position.seq, signal);
+    for (const entry of entries) {
+      if (entry.kind === 'execution') await stream.send('execution', entry.seq, liveExecutionOf(entry));
+      position.seq = entry.seq;
+      if (entry.kind === 'deleted') return 'deployment_not_found';
+    }
+    const last = entries.at(-1);
+    // Who follows the whole journal sees by the id that there is more than executions, and reads it.
+    if (last !== undefined && last.kind !== 'execution') stream.heartbeat(last.seq);
+    if (entries.length === 0) await heads.beyond(deployment, position.seq, signal);
+  }
+  return undefined;
+}
+
+/** The members that readers of the history see; the others are for services. */
+function liveExecutionOf(fact: JournalFact): LiveExecution {
+  const { worldAddress: _world, inputHash: _input, binding: _binding, ...execution } = fact;
+  return execution;
+}
+
+type EventStream = ReturnType<typeof openEventStream>;
+
+/** Server-sent events to one client (HTML Living Standard §9.2). Nothing is buffered here beyond the socket. */
+function openEventStream(response: ServerResponse, signal: AbortSignal) {
+  /** Sends what a client may miss: nothing more is queued for one that does not read. */
+  const write = (text: string) => void (response.writableNeedDrain || response.write(text));
+  return {
+    /** Resolves when the socket accepts more. Rejects when the signal aborts first. */
+    send: async (event: string, id: number | undefined, data: unknown) => {
+      const head = id === undefined ? '' : `id: ${id}\n`;
+      const isTaken = response.write(`${head}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+      if (!isTaken) await once(response, 'drain', { signal });
+    },
+    /** Keeps the connection open through proxies and advances the client's last id. */
+    heartbeat: (id: number) => write(`: still here\nid: ${id}\n\n`),
+    hint: (event: string, data: unknown) => write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`),
+    end: () => response.end(),
+  };
 }

@@ -1,20 +1,7 @@
 import { type Bus, serviceCall } from '@orrery/bus';
-import { type JournalFact, type PushesChanged, type PushRecord, runtimeContract } from '@orrery/contracts';
+import { type PushesChanged, type PushRecord, runtimeContract } from '@orrery/contracts';
 import type { Clock } from '@orrery/service-kit';
 import { LRUCache } from 'lru-cache';
-
-/**
- * Wakes streams when journals grow: at once by broadcasts of journal heads, otherwise by polling, with one call per
- * deployment for any number of streams.
- */
-export interface HeadWatch {
-  /** Takes the broadcast heads of growing journals. */
-  onHeads(heads: readonly (readonly [deployment: string, seq: number])[]): void;
-  /** Resolves when the deployment's journal has an entry after `seq`, or the signal aborts. */
-  beyond(deployment: string, seq: number, signal: AbortSignal): Promise<void>;
-  /** Reads the head of every deployment that a stream waits for. */
-  poll(): Promise<void>;
-}
 
 interface Waiter {
   seq: number;
@@ -26,7 +13,11 @@ const AT_ONCE = 32;
 /** Deployments whose last broadcast head is remembered: it may arrive while a stream still sends earlier entries. */
 const REMEMBERED = 10_000;
 
-export function createHeadWatch(headOf: (deployment: string, known: number) => Promise<number>): HeadWatch {
+/**
+ * Wakes streams when journals grow: at once by broadcasts of journal heads, otherwise by polling, with one call per
+ * deployment for any number of streams.
+ */
+export function createHeadWatch(headOf: (deployment: string, known: number) => Promise<number>) {
   const waiting = new Map<string, Set<Waiter>>();
   const heads = new LRUCache<string, number>({ max: REMEMBERED });
 
@@ -44,14 +35,16 @@ export function createHeadWatch(headOf: (deployment: string, known: number) => P
   };
 
   return {
-    onHeads: (grown) => {
+    /** Takes the broadcast heads of growing journals. */
+    onHeads: (grown: readonly (readonly [deployment: string, seq: number])[]) => {
       for (const [deployment, head] of grown) {
         heads.set(deployment, head);
         wakeBehind(waiting.get(deployment) ?? [], head);
       }
     },
-    beyond: (deployment, seq, signal) =>
-      new Promise((resolve) => {
+    /** Resolves when the deployment's journal has an entry after `seq`, or the signal aborts. */
+    beyond: (deployment: string, seq: number, signal: AbortSignal) =>
+      new Promise<void>((resolve) => {
         const wake = () => {
           signal.removeEventListener('abort', wake);
           forget(deployment, waiter);
@@ -62,6 +55,7 @@ export function createHeadWatch(headOf: (deployment: string, known: number) => P
         signal.addEventListener('abort', wake, { once: true });
         waiting.set(deployment, (waiting.get(deployment) ?? new Set()).add(waiter));
       }),
+    /** Reads the head of every deployment that a stream waits for. */
     poll: async () => {
       const all = [...waiting];
       for (let start = 0; start < all.length; start += AT_ONCE) {
@@ -78,19 +72,14 @@ function wakeBehind(waiters: Iterable<Waiter>, head: number): void {
 }
 
 /** Tells open streams how pushes of their deployments stand. A broadcast that is lost is not repeated. */
-export interface PushWatch {
-  onChanged(changed: PushesChanged): void;
-  /** Calls `tell` for each change from now on; the function returned ends that. */
-  follow(deployment: string, tell: (push: PushRecord) => void): () => void;
-}
-
-export function createPushWatch(): PushWatch {
+export function createPushWatch() {
   const listeners = new Map<string, Set<(push: PushRecord) => void>>();
   return {
-    onChanged: ({ deployment, pushes }) => {
+    onChanged: ({ deployment, pushes }: PushesChanged) => {
       for (const tell of listeners.get(deployment) ?? []) for (const push of pushes) tell(push);
     },
-    follow: (deployment, tell) => {
+    /** Calls `tell` for each change from now on; the function returned ends that. */
+    follow: (deployment: string, tell: (push: PushRecord) => void) => {
       const own = (listeners.get(deployment) ?? new Set()).add(tell);
       listeners.set(deployment, own);
       return () => {
@@ -101,21 +90,11 @@ export function createPushWatch(): PushWatch {
   };
 }
 
-/** The journal of a deployment, read as the gateway itself: the caller's access was checked when the stream opened. */
-export interface JournalClient {
-  after(
-    deployment: string,
-    seq: number,
-    signal?: AbortSignal,
-  ): Promise<{ entries: JournalFact[]; head: number }>;
-  /** The last seq of the journal; `known` is a seq that the journal contains. */
-  headOf(deployment: string, known: number): Promise<number>;
-}
-
 const TIMEOUT_MS = 5000;
 const PAGE = 100;
 
-export function createJournalClient(bus: Pick<Bus, 'call'>, clock: Clock): JournalClient {
+/** The journal of a deployment, read as the gateway itself: the caller's access was checked when the stream opened. */
+export function createJournalClient(bus: Pick<Bus, 'call'>, clock: Clock) {
   const range = (deployment: string, after: number, limit: number, signal?: AbortSignal) =>
     bus.call(
       runtimeContract.rpcs['journal.range'],
@@ -123,7 +102,8 @@ export function createJournalClient(bus: Pick<Bus, 'call'>, clock: Clock): Journ
       serviceCall('gateway', clock, TIMEOUT_MS, signal),
     );
   return {
-    after: (deployment, seq, signal) => range(deployment, seq, PAGE, signal),
-    headOf: async (deployment, known) => (await range(deployment, known, 1)).head,
+    after: (deployment: string, seq: number, signal: AbortSignal) => range(deployment, seq, PAGE, signal),
+    /** The last seq of the journal; `known` is a seq that the journal contains. */
+    headOf: async (deployment: string, known: number) => (await range(deployment, known, 1)).head,
   };
 }

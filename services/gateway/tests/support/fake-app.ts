@@ -9,7 +9,7 @@ import { createHealth, createLogger, systemClock } from '@orrery/service-kit';
 import type { FastifyInstance } from 'fastify';
 import { type AppContext, createApp, type HttpLimits } from '../../src/app.js';
 import type { CallOperation, GatewayCall, RoutedRpc } from '../../src/core/requests/operation.js';
-import { type KeyVerifier, principalOfKey } from '../../src/http/access/key-verifier.js';
+import { type KeyVerifier, principalOfKey } from '../../src/http/access/access.js';
 import { createLocalLimiter } from '../../src/http/rates/limiter.js';
 import { thingContract } from './fake-contract.js';
 

@@ -3,7 +3,7 @@ import { createHealth, createLogger, holding, systemClock } from '@orrery/servic
 import { createTestDatabase, PATIENT } from '@orrery/testing';
 import { readGatewayConfig } from '../../src/config.js';
 import { startGateway } from '../../src/service.js';
-import { createAccountWithKey } from '../../src/store/keys/change-keys.js';
+import { createAccountWithKey } from '../../src/store/keys/key-store.js';
 
 const logger = createLogger({ service: 'gateway', level: 'silent' });
 

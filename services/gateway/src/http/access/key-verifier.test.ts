@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { newToken } from '../../core/keys/key-token.js';
 import type { UsableKey } from '../../store/keys/key-store.js';
-import { createKeyVerifier } from './key-verifier.js';
+import { createKeyVerifier } from './access.js';
 
 function setUp() {
   let now = 1_000_000;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createLastUses } from './key-verifier.js';
+import { createLastUses } from './access.js';
 
 describe('last uses', () => {
   it('writes the latest use of each key once', async () => {

@@ -1,15 +1,13 @@
 import { ServiceError } from '@orrery/contracts';
+import { createSemaphore } from '@orrery/service-kit';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { OnRequestEnd } from '../server/observe-requests.js';
 
 /** Health must be readable whatever the load is. */
 export const ALWAYS_ADMITTED = /^\/(healthz|readyz)$/;
-const QUEUE_MS = 1000;
-
-/** Where a reply keeps its candidate. */
-const CANDIDATE = 'candidate';
-
-type Carrier = FastifyReply & { [CANDIDATE]: Candidate | undefined };
+/** Where the request of a reply is: in a slot, waiting for a model or a payment, or in the queue, which aborting leaves. */
+type Place = 'slot' | 'waiting' | AbortController;
+type Carrier = FastifyReply & { place: Place | undefined };
 
 export interface Admission {
   /** A long answer, such as a stream, does not count as a request under way. */
@@ -34,119 +32,47 @@ export interface AdmissionLimits {
 export function addAdmission(
   app: FastifyInstance,
   onRequestEnd: OnRequestEnd,
-  limits: AdmissionLimits,
+  { maxInFlight, maxWaiting, queueMs = 1000 }: AdmissionLimits,
 ): Admission {
-  const slots = new Slots(limits);
-  app.decorateReply(CANDIDATE, undefined);
+  const slots = createSemaphore(maxInFlight, { maxWaiting: maxInFlight, maxWaitMs: queueMs });
+  let waiting = 0;
+  const queue = (reply: Carrier, done: (error?: ServiceError) => void) => {
+    const leaving = new AbortController();
+    reply.place = leaving;
+    slots.acquire(leaving.signal).then(
+      () => {
+        if (leaving.signal.aborted) return slots.release();
+        reply.place = 'slot';
+        done();
+      },
+      () => leaving.signal.aborted || done(overloaded(slots.waiting / maxInFlight)),
+    );
+  };
+  app.decorateReply('place', undefined);
   app.addHook('preValidation', (request, reply, done) => {
     if (ALWAYS_ADMITTED.test(request.url)) return done();
     // Its client left during a guard. The end of the request was noted then, so nothing would give its slot back.
     if (reply.raw.destroyed) return;
-    const candidate = { admit: () => done(), refuse: done, isUnderWay: false, isWaiting: false };
-    (reply as Carrier)[CANDIDATE] = candidate;
-    slots.enter(candidate);
+    if (slots.isFull) return queue(reply as Carrier, done);
+    slots.take();
+    (reply as Carrier).place = 'slot';
+    done();
   });
   const release = (reply: FastifyReply) => {
-    const candidate = (reply as Carrier)[CANDIDATE];
-    if (candidate !== undefined) slots.leave(candidate);
+    const { place } = reply as Carrier;
+    (reply as Carrier).place = undefined;
+    if (place === 'slot') slots.release();
+    else if (place === 'waiting') waiting -= 1;
+    else place?.abort();
   };
   const wait = (reply: FastifyReply) => {
-    const candidate = (reply as Carrier)[CANDIDATE];
-    if (candidate !== undefined) slots.wait(candidate);
+    if ((reply as Carrier).place !== 'slot' || waiting >= maxWaiting) return;
+    (reply as Carrier).place = 'waiting';
+    waiting += 1;
+    slots.release();
   };
   onRequestEnd((_request, reply) => release(reply));
   return { release, wait };
-}
-
-interface Candidate {
-  admit(): void;
-  refuse(error: ServiceError): void;
-  isUnderWay: boolean;
-  /** Its slot was given to another one. */
-  isWaiting: boolean;
-}
-
-/**
- * Slots for those that are under way, and a queue of the same length. Those under way are only counted: a `Set` of them
- * would keep them alive long after their end (docs/performance.md, "Short-lived objects in a Map or a Set").
- */
-class Slots {
-  readonly #max: number;
-  readonly #maxWaiting: number;
-  readonly #queueMs: number;
-  #taken = 0;
-  #waiting = 0;
-  /** With the time until which each waits. */
-  readonly #queue = new Map<Candidate, number>();
-  #isWatched = false;
-
-  constructor({ maxInFlight, maxWaiting, queueMs = QUEUE_MS }: AdmissionLimits) {
-    this.#max = maxInFlight;
-    this.#maxWaiting = maxWaiting;
-    this.#queueMs = queueMs;
-  }
-
-  enter(candidate: Candidate): void {
-    if (this.#taken < this.#max) this.#admit(candidate);
-    else if (this.#queue.size < this.#max) this.#wait(candidate);
-    else candidate.refuse(overloaded(1));
-  }
-
-  /** A candidate that waits leaves the queue; one that has left already changes nothing. */
-  leave(candidate: Candidate): void {
-    if (!candidate.isUnderWay) {
-      this.#queue.delete(candidate);
-      return;
-    }
-    candidate.isUnderWay = false;
-    if (candidate.isWaiting) this.#waiting -= 1;
-    else this.#free();
-  }
-
-  wait(candidate: Candidate): void {
-    if (!candidate.isUnderWay || candidate.isWaiting || this.#waiting >= this.#maxWaiting) return;
-    candidate.isWaiting = true;
-    this.#waiting += 1;
-    this.#free();
-  }
-
-  #free(): void {
-    this.#taken -= 1;
-    const [next] = this.#queue.keys();
-    if (next === undefined) return;
-    this.#queue.delete(next);
-    this.#admit(next);
-  }
-
-  #admit(candidate: Candidate): void {
-    this.#taken += 1;
-    candidate.isUnderWay = true;
-    candidate.admit();
-  }
-
-  #wait(candidate: Candidate): void {
-    this.#queue.set(candidate, performance.now() + this.#queueMs);
-    if (!this.#isWatched) this.#watch(this.#queueMs);
-  }
-
-  #watch(ms: number): void {
-    this.#isWatched = true;
-    setTimeout(() => this.#refuseOverdue(), ms).unref();
-  }
-
-  /** All wait equally long, so the first in the queue is the next whose time is over. */
-  #refuseOverdue(): void {
-    this.#isWatched = false;
-    const now = performance.now();
-    for (const [first, until] of this.#queue) {
-      if (until > now) {
-        this.#watch(until - now);
-        return;
-      }
-      this.#queue.delete(first);
-      first.refuse(overloaded(this.#queue.size / this.#max));
-    }
-  }
 }
 
 /** `fill`: how full the queue is, 0 to 1; the fuller, the longer the caller should stay away: 1 to 3 seconds. */

@@ -1,9 +1,20 @@
-import type { KeyRecord, PageQuery, Scope } from '@orrery/contracts';
-import { page } from '@orrery/database';
-import { type Insertable, type Selectable, sql } from 'kysely';
-import type { Db, KeysTable } from '../tables/schema.js';
+import { randomBytes } from 'node:crypto';
+import { type CreatedKey, type KeyRecord, type PageQuery, type Scope, ServiceError } from '@orrery/contracts';
+import { page, transaction } from '@orrery/database';
+import { type Selectable, sql } from 'kysely';
+import { refuseLongerLife, refuseWiderScopes } from '../../core/keys/key-rules.js';
+import { newToken } from '../../core/keys/key-token.js';
+import type { Principal } from '../../core/requests/operation.js';
+import {
+  type AccountRow,
+  announceAccount,
+  insertAccount,
+  lockAccount,
+  type NewAccount,
+} from '../accounts/account-store.js';
+import type { Db, KeysTable, Trx } from '../tables/schema.js';
 
-export type KeyRow = Selectable<KeysTable>;
+type KeyRow = Selectable<KeysTable>;
 
 /** A key as verification needs it: neither revoked nor of a disabled account. */
 export interface UsableKey {
@@ -25,9 +36,6 @@ export const keyRecordOf = (row: KeyRow): KeyRecord => ({
   madeBy: row.made_by,
 });
 
-export const insertKey = (db: Db, key: Insertable<KeysTable>): Promise<KeyRow> =>
-  db.insertInto('keys').values(key).returningAll().executeTakeFirstOrThrow();
-
 const keysOf = (db: Db, accountId: number) =>
   db.selectFrom('keys').where('account_id', '=', accountId).where('revoked_at', 'is', null);
 
@@ -43,31 +51,12 @@ export const listKeyRows = (db: Db, accountId: number, query: PageQuery): Promis
   page(keysOf(db, accountId).selectAll().orderBy('created_at').orderBy('id'), query).execute();
 
 /** A key that is not revoked. */
-export const findKey = (db: Db, accountId: number, keyId: string): Promise<KeyRow | undefined> =>
+const findKey = (db: Db, accountId: number, keyId: string): Promise<KeyRow | undefined> =>
   keysOf(db, accountId).selectAll().where('id', '=', keyId).executeTakeFirst();
 
 /** When a key ends, revoked or not. */
 export const findExpiry = (db: Db, keyId: string) =>
   db.selectFrom('keys').select('expires_at').where('id', '=', keyId).executeTakeFirst();
-
-/** Revokes this key alone: another one takes its place. */
-export async function revokeKeyRow(db: Db, keyId: string): Promise<void> {
-  await db.updateTable('keys').set({ revoked_at: sql`now()` }).where('id', '=', keyId).execute();
-}
-
-/** From now on what one key made counts as made by another. */
-export async function giveMadeKeys(db: Db, { from, to }: { from: string; to: string }): Promise<void> {
-  await db.updateTable('keys').set({ made_by: to }).where('made_by', '=', from).execute();
-}
-
-/** Lets a key expire in `seconds`, unless it does so before. */
-export async function expireKeyRow(db: Db, keyId: string, seconds: number): Promise<void> {
-  await db
-    .updateTable('keys')
-    .set({ expires_at: sql`least(expires_at, now() + make_interval(secs => ${seconds}))` })
-    .where('id', '=', keyId)
-    .execute();
-}
 
 /** The given keys that are neither revoked nor of a disabled account. The caller checks whether they have expired. */
 export async function loadUsableKeys(db: Db, keyIds: string[]): Promise<Map<string, UsableKey>> {
@@ -95,4 +84,165 @@ export async function recordUses(db: Db, uses: ReadonlyMap<string, number>): Pro
     update keys set last_used_at = greatest(keys.last_used_at, used.at)
     from unnest(${ids}::text[], ${times}::timestamptz[]) as used (id, at)
     where keys.id = used.id`.execute(db);
+}
+
+/** Keys of one account that are not revoked. */
+export const MAX_KEYS = 100;
+export const ALL_SCOPES: readonly Scope[] = ['read', 'write', 'execute', 'keys'];
+
+export interface NewKey {
+  name: string;
+  scopes: readonly Scope[];
+  expiresAt?: Date | null;
+  /** Id of the key that makes it; null where none does. */
+  madeBy?: string | null;
+}
+
+/** Creates a key; only this answer contains its token. @throws ServiceError `limit_reached`. */
+export const createKey = (db: Db, accountId: number, key: NewKey): Promise<CreatedKey> =>
+  transaction(db, async (trx) => {
+    await lockAccount(trx, accountId);
+    return await addKeyWithinLimit(trx, accountId, key);
+  });
+
+/**
+ * Creates a key that neither outranks nor outlives the one that makes it. Without `expiresAt` it ends with that one.
+ *
+ * @throws ServiceError `forbidden`, `limit_reached`; `unauthorized` when the maker was revoked meanwhile.
+ */
+export const createKeyBy = (
+  db: Db,
+  principal: Principal,
+  { name, scopes, expiresAt: asked }: Pick<NewKey, 'name' | 'scopes'> & { expiresAt: Date | undefined },
+): Promise<CreatedKey> =>
+  transaction(db, async (trx) => {
+    refuseWiderScopes(principal, scopes);
+    const maker = await lockMaker(trx, principal);
+    const expiresAt = asked ?? maker.expires_at;
+    refuseLongerLife(maker, expiresAt);
+    return await addKeyWithinLimit(trx, principal.accountId, { name, scopes, expiresAt, madeBy: maker.id });
+  });
+
+/** The key of the request as it is now: a revocation waits until the transaction ends, and finds what it made. */
+async function lockMaker(trx: Trx, { accountId, keyId }: Principal): Promise<KeyRow> {
+  await lockAccount(trx, accountId);
+  const maker = await findKey(trx, accountId, keyId);
+  if (maker === undefined) throw new ServiceError('unauthorized', 'The token is not valid.');
+  return maker;
+}
+
+/** For transactions that have locked the account. @throws ServiceError `limit_reached`. */
+export async function addKeyWithinLimit(trx: Trx, accountId: number, key: NewKey): Promise<CreatedKey> {
+  if ((await countKeys(trx, accountId)) >= MAX_KEYS)
+    throw new ServiceError('limit_reached', `An account may have ${MAX_KEYS} keys. Revoke one first.`);
+  return await addKey(trx, accountId, key);
+}
+
+/** Inserts a key without a check of the limit, for transactions that replace one or create the account. */
+async function addKey(db: Db, accountId: number, key: NewKey): Promise<CreatedKey> {
+  const { keyId, token, hash } = newToken(randomBytes);
+  const { name, scopes, expiresAt = null, madeBy = null } = key;
+  const row = { id: keyId, account_id: accountId, name, hash, scopes: [...scopes], expires_at: expiresAt };
+  const inserted = db
+    .insertInto('keys')
+    .values({ ...row, made_by: madeBy })
+    .returningAll();
+  return { ...keyRecordOf(await inserted.executeTakeFirstOrThrow()), token };
+}
+
+/** The first account of an operator, or a new one, with a key of all scopes unless others are given. */
+export const createAccountWithKey = (
+  db: Db,
+  account: NewAccount,
+  key: Partial<NewKey> = {},
+): Promise<{ account: AccountRow; key: CreatedKey }> =>
+  transaction(db, async (trx) => {
+    const created = await insertAccount(trx, account);
+    await announceAccount(trx, created);
+    return {
+      account: created,
+      key: await addKey(trx, created.id, { name: 'first key', scopes: ALL_SCOPES, ...key }),
+    };
+  });
+
+/**
+ * Replaces a key by a new one of the same name, scopes and expiry, which takes over what the old one made. The key of the
+ * request makes the new one, since whoever holds it sees the token, unless it replaces itself. The old one goes on working
+ * for `graceSeconds`; 0 revokes it at once.
+ *
+ * @throws ServiceError `key_not_found`, `forbidden`, `limit_reached` where the old key stays for a while.
+ */
+export const rotateKey = (
+  db: Db,
+  principal: Principal,
+  { keyId, graceSeconds }: { keyId: string; graceSeconds: number },
+): Promise<CreatedKey> =>
+  transaction(db, async (trx) => {
+    const { accountId } = principal;
+    const maker = await lockMaker(trx, principal);
+    const old = await findKey(trx, accountId, keyId);
+    if (old === undefined) throw new ServiceError('key_not_found');
+    refuseWiderScopes(principal, old.scopes);
+    refuseLongerLife(maker, old.expires_at);
+    await trx
+      .updateTable('keys')
+      .set(
+        graceSeconds > 0
+          ? { expires_at: sql`least(expires_at, now() + make_interval(secs => ${graceSeconds}))` }
+          : { revoked_at: sql`now()` },
+      )
+      .where('id', '=', keyId)
+      .execute();
+    const created = await (graceSeconds > 0 ? addKeyWithinLimit : addKey)(trx, accountId, {
+      name: old.name,
+      scopes: old.scopes,
+      expiresAt: old.expires_at,
+      madeBy: maker.id === keyId ? old.made_by : maker.id,
+    });
+    await trx.updateTable('keys').set({ made_by: created.id }).where('made_by', '=', keyId).execute();
+    return created;
+  });
+
+/**
+ * Revokes a key and all keys that it made, and those that they made. Returns the ids of the keys that it ended: none where
+ * the account has no such key.
+ */
+export const revokeKey = (db: Db, accountId: number, keyId: string): Promise<string[]> =>
+  transaction(db, async (trx) => {
+    // No key is being made meanwhile, so none is missed.
+    await lockAccount(trx, accountId);
+    // `union` drops what was found before: keys that replaced each other's makers may form a circle.
+    const { rows } = await sql<{ id: string }>`
+      with recursive made as (
+        select id from keys where id = ${keyId} and account_id = ${accountId} and revoked_at is null
+        union
+        select keys.id from keys join made on keys.made_by = made.id
+      )
+      update keys set revoked_at = now()
+      where id in (select id from made) and revoked_at is null
+      returning id`.execute(trx);
+    return rows.map(({ id }) => id);
+  });
+
+/** How long a token from a sign-in is good. */
+const TOKEN_MS = 24 * 3_600_000;
+
+/** Creates the key of a sign-in. `name` says of which kind, and tells it from keys that people made. */
+export async function addSessionKey(
+  trx: Trx,
+  accountId: number,
+  name: string,
+  now: Date,
+): Promise<CreatedKey> {
+  // Expired tokens of earlier sign-ins would accumulate in the account's list.
+  await trx
+    .updateTable('keys')
+    .set({ revoked_at: sql`now()` })
+    .where('account_id', '=', accountId)
+    .where('name', '=', name)
+    .where('revoked_at', 'is', null)
+    .where('expires_at', '<=', now)
+    .execute();
+  const expiresAt = new Date(now.getTime() + TOKEN_MS);
+  return addKey(trx, accountId, { name, scopes: ALL_SCOPES, expiresAt });
 }

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { type CreatedKey, ServiceError } from '@orrery/contracts';
 import { transaction } from '@orrery/database';
 import { type AccountRow, findAccount } from '../accounts/account-store.js';
-import { addSessionKey } from '../keys/change-keys.js';
+import { addSessionKey } from '../keys/key-store.js';
 import type { Db } from '../tables/schema.js';
 
 /** How long a code can be exchanged. */

@@ -3,7 +3,7 @@ import { jsonb, transaction } from '@orrery/database';
 import { sql } from 'kysely';
 import type { SignedKey } from '../../core/sign-in/sign-in-text.js';
 import { type AccountRow, announceAccount, lockAccount } from '../accounts/account-store.js';
-import { addKeyWithinLimit, addSessionKey } from '../keys/change-keys.js';
+import { addKeyWithinLimit, addSessionKey } from '../keys/key-store.js';
 import type { Db, Trx } from '../tables/schema.js';
 
 const KEY_NAME = 'wallet sign-in';
