@@ -98,7 +98,7 @@ function operationsOf(started: Started, keys: KeyVerifier) {
   const { deadlineMs, runDeadlineMs } = config;
   const options = { onError: database.storage.note, longerMs: runDeadlineMs - deadlineMs };
   const call = createDispatch(bus, identity, options);
-  const stream = startStreams({ bus, call, keys, clock, logger, deadlineMs });
+  const stream = startStreams(bus, { call, keys, clock, logger, deadlineMs });
   return { call, stream, executeForWallet: createExecuteForWallet(bus, options) };
 }
 

@@ -5,8 +5,8 @@ import { createLogger, systemClock } from '@orrery/service-kit';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { RoutedRpc } from '../src/core/requests/operation.js';
 import { type KeyVerifier, principalOfKey } from '../src/http/access/access.js';
-import { streamDeployment } from '../src/stream/stream-deployment.js';
-import { createHeadWatch, createPushWatch, type JournalClient } from '../src/stream/watches.js';
+import { streamDeployment } from '../src/stream/start-streams.js';
+import { createHeadWatch, createPushWatch } from '../src/stream/watches.js';
 import { authorized, fakeApp } from './support/fake-app.js';
 
 const deployment = `0x${'a'.repeat(40)}`;
@@ -17,8 +17,8 @@ async function setUp() {
   const entries: JournalFact[] = [];
   let pages = 0;
   let access: 'ok' | 'revoked' | 'hidden' = 'ok';
-  const journal: JournalClient = {
-    after: async (_deployment, seq) => {
+  const journal = {
+    after: async (_deployment: string, seq: number) => {
       pages += 1;
       return { entries: entries.filter((entry) => entry.seq > seq).slice(0, 2), head: entries.length };
     },
@@ -46,20 +46,14 @@ async function setUp() {
     refresh: async () => undefined,
   };
   const logger = createLogger({ service: 'gateway', level: 'silent' });
-  const stream = streamDeployment({
-    journal,
-    heads,
-    pushes: createPushWatch(),
-    whileListening: (work) => work(),
-    keys,
-    logger,
-    clock: systemClock,
-    deadlineMs: 1000,
-    call: async () => {
-      if (access === 'hidden') throw new ServiceError('deployment_not_found');
-      return { data: { address: deployment } };
-    },
-  });
+  const call = async () => {
+    if (access === 'hidden') throw new ServiceError('deployment_not_found');
+    return { data: { address: deployment } };
+  };
+  const stream = streamDeployment(
+    { keys, logger, clock: systemClock, deadlineMs: 1000, call },
+    { journal, heads, pushes: createPushWatch(), whileListening: (work) => work() },
+  );
   const { app } = fakeApp({ keys, stream, routes: [liveContract.rpcs['deployments.stream'] as RoutedRpc] });
   const url = await app.listen({ port: 0, host: '127.0.0.1' });
   const open = async (headers: Record<string, string> = {}) => {

@@ -20,8 +20,7 @@ import type { StreamCall, StreamHandler } from './stream-route.js';
 import { createHeadWatch, createJournalClient, createPushWatch } from './watches.js';
 import { createWhileUsed } from './while-used.js';
 
-interface StreamsContext {
-  bus: Pick<Bus, 'call' | 'listen'>;
+interface StreamContext {
   call: CallOperation;
   keys: KeyVerifier;
   clock: Clock;
@@ -32,14 +31,17 @@ interface StreamsContext {
 type StreamRequest = RequestOf<(typeof liveContract)['rpcs']['deployments.stream']>;
 type Shared = ReturnType<typeof startShared>;
 
+export const startStreams = (bus: Pick<Bus, 'call' | 'listen'>, context: StreamContext): StreamHandler =>
+  streamDeployment(context, startShared(bus, context));
+
 /**
  * The live stream of a deployment: executions as they commit, after `Last-Event-ID` or from now on. It ends with an
  * event `end` that names the reason when access is lost or the deployment is deleted. Clients that are cut off otherwise
  * reconnect and miss nothing.
  */
-export function startStreams(context: StreamsContext): StreamHandler {
-  const shared = startShared(context);
-  return async (raw, call) => {
+export const streamDeployment =
+  (context: StreamContext, shared: Shared): StreamHandler =>
+  async (raw, call) => {
     const request = raw as StreamRequest;
     const { address } = await visibleDeployment(context, request, call);
     await shared.whileListening(async () => {
@@ -50,8 +52,6 @@ export function startStreams(context: StreamsContext): StreamHandler {
       await serve({ ...context, ...shared, deployment: address, checkVisibility }, call, { seq });
     });
   };
-}
-
 /** Milliseconds after its commit at which an execution is seen at the latest if its broadcast is lost. */
 const POLL_MS = 2000;
 
@@ -59,7 +59,7 @@ const POLL_MS = 2000;
  * What live streams share: the subscription to journal heads, and one poll of each followed journal for any number of
  * streams. Both run while any stream is open.
  */
-function startShared({ bus, clock, logger }: StreamsContext) {
+function startShared(bus: Pick<Bus, 'call' | 'listen'>, { clock, logger }: StreamContext) {
   const journal = createJournalClient(bus, clock);
   const heads = createHeadWatch(journal.headOf);
   const pushes = createPushWatch();
@@ -81,7 +81,7 @@ function startShared({ bus, clock, logger }: StreamsContext) {
 }
 
 async function visibleDeployment(
-  { call: callOperation, clock, deadlineMs }: StreamsContext,
+  { call: callOperation, clock, deadlineMs }: StreamContext,
   { params }: StreamRequest,
   call: StreamCall,
 ): Promise<DeploymentRecord> {
@@ -91,7 +91,7 @@ async function visibleDeployment(
   return reply.data as DeploymentRecord;
 }
 
-interface Served extends StreamsContext, Shared {
+interface Served extends StreamContext, Shared {
   deployment: string;
   /** Rejects when the deployment is no longer visible. */
   checkVisibility: () => Promise<unknown>;

@@ -24,26 +24,15 @@ export function requestParts(rpc: Rpc): RequestParts {
 
 export function requestSchema(rpc: Rpc): RequestSchema {
   const { headers, body } = requestParts(rpc);
-  return { headers: Object.keys(shapeOf(headers)), body: bodyKind(innermost(body)) };
+  return { headers: membersOf(headers), body: bodyKind(body) };
 }
 
-/** Names and schemas of an object's members, also when it is refined, piped or optional. */
-function shapeOf(schema: z.ZodType): Record<string, z.ZodType> {
-  const inner = innermost(schema);
-  return inner instanceof z.ZodObject ? (inner.shape as Record<string, z.ZodType>) : {};
-}
+const membersOf = (schema: z.ZodType): string[] =>
+  schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
 
 function bodyKind(body: z.ZodType): RequestSchema['body'] {
   if (body instanceof z.ZodArray) return 'array';
-  return body instanceof z.ZodObject && Object.keys(body.shape).length === 0 ? 'none' : 'object';
-}
-
-/** The schema that receives the value first, below transforms, pipes and wrappers. */
-function innermost(schema: z.ZodType): z.ZodType {
-  if (schema instanceof z.ZodPipe) return innermost(schema.in as z.ZodType);
-  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault)
-    return innermost(schema.unwrap() as z.ZodType);
-  return schema;
+  return membersOf(body).length === 0 ? 'none' : 'object';
 }
 
 /** The path of a request target, without its query: queries are not repeated in answers and logs. */
