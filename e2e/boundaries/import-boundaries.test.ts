@@ -58,11 +58,11 @@ const ONLY_IN: Record<string, readonly string[]> = {
 const codeOf = (file: string): string =>
   readFileSync(join(ROOT, file), 'utf8').replace(/^\s*(\*|\/\*|\/\/).*$/gm, '');
 
-const NFC = 'packages/contracts/src/records/nfc.ts';
+const NFC = 'packages/contracts/src/records/fields.ts';
 
 /** Files that parse single texts, what Orrery has written for itself, or what its operator or a chain's node has. */
 const OWN_JSON: ReadonlySet<string> = new Set([
-  'packages/contracts/src/json/parse-json.ts',
+  'packages/contracts/src/json/json.ts',
   'packages/bus/src/nats/append.ts',
   'packages/bus/src/nats/packs.ts',
   'packages/bus/src/wire/wire-format.ts',

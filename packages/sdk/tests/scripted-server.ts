@@ -47,12 +47,19 @@ export async function startScriptedServer(...steps: readonly Step[]): Promise<Sc
   };
 }
 
+/** JSON with every character beyond ASCII escaped, as some servers and proxies write it. */
+const asciiJson = (value: unknown): string =>
+  JSON.stringify(value).replace(
+    /[\u0080-\uffff]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+
 export const answering =
   (data: unknown, status = 200, beside: object = {}): Step =>
   (reply) =>
     void reply
       .writeHead(status, { 'content-type': 'application/json' })
-      .end(JSON.stringify({ success: true, data, ...beside }));
+      .end(asciiJson({ success: true, data, ...beside }));
 
 export const refusing =
   (status: number, code: string, { headers = {}, ...members }: Record<string, unknown> = {}): Step =>

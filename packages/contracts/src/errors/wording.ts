@@ -41,43 +41,26 @@ export function closest(name: string, candidates: Iterable<string>): string | un
  */
 function typingErrors(one: string, other: string, bound: number): number {
   if (Math.abs(one.length - other.length) >= bound) return bound;
-  let rows: Rows = { last: Array.from({ length: other.length + 1 }, (_, column) => column), beforeLast: [] };
+  const table: number[][] = [Array.from({ length: other.length + 1 }, (_, column) => column)];
+  // What was not computed lies at or beyond the bound.
+  const cell = (row: number, column: number) => table[row]?.[column] ?? bound;
+  const leastErrors = (row: number, column: number) => {
+    const same = one[row - 1] === other[column - 1];
+    const exchanged = one[row - 1] === other[column - 2] && one[row - 2] === other[column - 1];
+    return Math.min(
+      cell(row - 1, column) + 1,
+      cell(row, column - 1) + 1,
+      cell(row - 1, column - 1) + (same ? 0 : 1),
+      exchanged && row > 1 && column > 1 ? cell(row - 2, column - 2) + 1 : bound,
+    );
+  };
   for (let row = 1; row <= one.length; row += 1) {
-    const current = [row];
+    const cells = [row];
+    table.push(cells);
     for (let column = Math.max(1, row - bound); column <= Math.min(other.length, row + bound); column += 1)
-      current[column] = leastErrors({ one, other, row, column, bound }, current, rows);
-    rows = { last: current, beforeLast: rows.last };
+      cells[column] = leastErrors(row, column);
   }
-  return Math.min(bound, rows.last[other.length] ?? bound);
-}
-
-interface Rows {
-  readonly last: readonly number[];
-  readonly beforeLast: readonly number[];
-}
-
-interface Cell {
-  readonly one: string;
-  readonly other: string;
-  readonly row: number;
-  readonly column: number;
-  readonly bound: number;
-}
-
-/** What was not computed lies at or beyond the bound. */
-function leastErrors(
-  { one, other, row, column, bound }: Cell,
-  current: readonly number[],
-  { last, beforeLast }: Rows,
-): number {
-  const same = one[row - 1] === other[column - 1];
-  const exchanged = one[row - 1] === other[column - 2] && one[row - 2] === other[column - 1];
-  return Math.min(
-    (last[column] ?? bound) + 1,
-    (current[column - 1] ?? bound) + 1,
-    (last[column - 1] ?? bound) + (same ? 0 : 1),
-    exchanged && row > 1 && column > 1 ? (beforeLast[column - 2] ?? bound) + 1 : bound,
-  );
+  return Math.min(bound, cell(one.length, other.length));
 }
 
 /** Characters of a text that a message repeats. */

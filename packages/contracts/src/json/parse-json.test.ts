@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { parseJson } from './parse-json.js';
+import { parseJson } from './json.js';
 
 /** Keys after which V8 reads others wrong. */
 beforeAll(() => {

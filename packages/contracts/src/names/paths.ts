@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isCleanText } from '../json/json.js';
-import { toNfc } from '../records/nfc.js';
+import { toNfc } from '../records/fields.js';
 
 /** A name in a path: looked up as it would have been stored, so NFC; what no name can be is simply not found. */
 export const nameInPath = z

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import { MOST_NAME_UNITS, toNfc } from './nfc.js';
+import { MOST_NAME_UNITS, toNfc } from './fields.js';
 
 const all = Array.from({ length: 0x110000 }, (_, code) => code)
   .filter((code) => code < 0xd800 || code > 0xdfff)

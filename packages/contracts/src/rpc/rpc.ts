@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ErrorCode } from '../errors/error-table.js';
 import type { ContentLimits } from '../records/content-limits.js';
-import { withinNfcBudget } from '../records/nfc.js';
+import { withinNfcBudget } from '../records/fields.js';
 import { bodyMustBeArray, noArray, problemsOf, refusal, refusedHttp } from './request-problems.js';
 
 /** What a handler knows about the call it answers. */

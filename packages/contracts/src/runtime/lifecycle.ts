@@ -5,35 +5,16 @@ import { defineMessage, rpc } from '../rpc/rpc.js';
 import { type JournalKind, journalKind } from './journal.js';
 
 /**
- * `inner` entries tell what happens inside a deployment; `lifecycle` entries what it is, what it runs, and whether it runs
- * at all, which other services follow.
+ * Kinds of entries that tell what happens inside a deployment. The others, of its lifecycle, tell what it is, what it runs,
+ * and whether it runs at all, which other services follow.
  */
-const SORTS = {
-  execution: 'inner',
-  instance_created: 'inner',
-  instance_updated: 'inner',
-  instance_deleted: 'inner',
-  deployment_created: 'lifecycle',
-  settings_updated: 'lifecycle',
-  bindings_added: 'lifecycle',
-  bindings_updated: 'lifecycle',
-  binding_removed: 'lifecycle',
-  locked: 'lifecycle',
-  paused: 'lifecycle',
-  resumed: 'lifecycle',
-  published: 'lifecycle',
-  unpublished: 'lifecycle',
-  deleted: 'lifecycle',
-  tail_lost: 'lifecycle',
-} as const satisfies Record<JournalKind, 'inner' | 'lifecycle'>;
-
-type KindOf<Sort> = { [K in JournalKind]: (typeof SORTS)[K] extends Sort ? K : never }[JournalKind];
-
-const kindsOf = <Sort extends 'inner' | 'lifecycle'>(sort: Sort): KindOf<Sort>[] =>
-  journalKind.options.filter((kind): kind is KindOf<Sort> => SORTS[kind] === sort);
-
-export const INNER_KINDS = kindsOf('inner');
-export const lifecycleKind = z.enum(kindsOf('lifecycle'));
+export const INNER_KINDS = [
+  'execution',
+  'instance_created',
+  'instance_updated',
+  'instance_deleted',
+] as const satisfies readonly JournalKind[];
+export const lifecycleKind = journalKind.exclude(INNER_KINDS);
 export const LIFECYCLE_KINDS: ReadonlySet<string> = new Set(lifecycleKind.options);
 
 /** A lifecycle entry, with the names of the events whose bindings it added, changed or removed. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { type OccurrenceKey, occurrenceKey, readOccurrenceKey } from './occurrence-key.js';
+import { type OccurrenceKey, occurrenceKey, readOccurrenceKey } from './service-executions.js';
 
 const common = { deployment: `0x${'ab'.repeat(20)}`, attempt: 2 };
 const keys: readonly OccurrenceKey[] = [

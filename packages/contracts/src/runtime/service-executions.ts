@@ -43,8 +43,6 @@ export const serviceExecution = z.union([
 ]);
 export type ServiceExecution = z.input<typeof serviceExecution>;
 
-const access = { scope: 'none', relation: 'internal' } as const;
-
 /** Executions on behalf of a schedule: it is the caller of the call, any other is `forbidden`. */
 export const serviceExecutionRpcs = {
   /**
@@ -53,7 +51,6 @@ export const serviceExecutionRpcs = {
    * does not wait for a run (`leavesRun`).
    */
   'executions.forService': rpc({
-    access,
     errors: [
       'forbidden',
       'deployment_not_found',
@@ -76,7 +73,6 @@ export const serviceExecutionRpcs = {
   }),
   /** The outcome of a key, after everything that was committed before. `unknown`: nothing has used it. */
   'executions.outcomeOf': rpc({
-    access,
     errors: ['forbidden'],
     request: z.object({ deployment: address, ...onceKeyName }),
     reply: z.union([serviceExecution, z.strictObject({ state: z.literal('unknown') })]),
@@ -90,7 +86,6 @@ export const serviceExecutionRpcs = {
  */
 export const acknowledgeRpcs = {
   'executions.acknowledge': rpc({
-    access,
     errors: ['forbidden'],
     request: z.object({ occurrences: z.array(onceKeyName.key).max(1000) }),
     reply: z.null(),
@@ -103,3 +98,29 @@ export const occurrencesEnded = defineMessage(
   'occurrences-ended',
   z.strictObject({ occurrences: z.array(z.string()) }),
 );
+
+/** What an occurrence's key at the runtime names. */
+export interface OccurrenceKey {
+  /** The address of the deployment. */
+  readonly deployment: string;
+  readonly event: string;
+  /** `due`: a due time of the schedule. `run`: a run on request. */
+  readonly kind: 'due' | 'run';
+  /** The due time in milliseconds since the epoch, or the number of the run: later ones are larger. */
+  readonly position: number;
+  readonly attempt: number;
+}
+
+/** The key under which one attempt of an occurrence is executed once. */
+export const occurrenceKey = ({ deployment, event, kind, position, attempt }: OccurrenceKey): string =>
+  `${deployment}/${kind === 'run' ? `run ${position}` : new Date(position).toISOString()}/${attempt}/${event}`;
+
+const FORM = /^([^/]+)\/(?:run (\d{1,15})|(\d{4}-[^/]{1,30}))\/(\d{1,9})\/(.+)$/s;
+
+/** Undefined for what `occurrenceKey` has not made. */
+export function readOccurrenceKey(key: string): OccurrenceKey | undefined {
+  const [, deployment = '', run, due = '', attempt, event = ''] = FORM.exec(key) ?? [];
+  const position = run === undefined ? Date.parse(due) : Number(run);
+  if (Number.isNaN(position)) return undefined;
+  return { deployment, event, kind: run === undefined ? 'due' : 'run', position, attempt: Number(attempt) };
+}

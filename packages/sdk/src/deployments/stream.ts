@@ -1,6 +1,7 @@
 import { errorOfAnswer, OrreryError } from '../errors/orrery-error.js';
 import type { components } from '../generated/api.js';
 import type { DeploymentPath, Journal } from '../journal/journal.js';
+import { parseJson } from '../json/parse-json.js';
 import type { Requests } from '../requests/requests.js';
 import { networkError, pause } from '../requests/send-with-retries.js';
 
@@ -58,7 +59,7 @@ export async function* streamOf(
         const body = await connect(requests, url, position.seq, all);
         for await (const event of eventsOf(body, silenceMs)) {
           delay = FIRST_DELAY_MS;
-          if (event.event === 'push') yield { type: 'push', push: JSON.parse(event.data) };
+          if (event.event === 'push') yield { type: 'push', push: parseJson(event.data) as Push };
           else yield* entriesOf(event, position, include === 'all' ? journal : undefined, all);
         }
       } catch (error) {
@@ -97,7 +98,7 @@ async function* entriesOf(
   journal: Journal | undefined,
   signal: AbortSignal,
 ): AsyncGenerator<StreamEvent, void, undefined> {
-  const told = event === 'execution' ? (JSON.parse(data) as LiveEntry) : undefined;
+  const told = event === 'execution' ? (parseJson(data) as LiveEntry) : undefined;
   const reached = Number(told?.seq ?? id ?? 0);
   if (journal !== undefined) {
     const until = told === undefined ? reached : reached - 1;

@@ -1,5 +1,6 @@
 import type { components } from '../generated/api.js';
 import type { ErrorCode } from '../generated/operations.js';
+import { parseJson } from '../json/parse-json.js';
 import { decodeHeader, type PaymentRequired } from './payments.js';
 
 type Problem = components['schemas']['Problem'];
@@ -118,7 +119,7 @@ export function errorOfAnswer({ status, headers }: Response, text: string): Orre
 
 function problemIn(text: string): Problem | undefined {
   try {
-    const body = JSON.parse(text) as Problem | null;
+    const body = parseJson(text) as Problem | null;
     return typeof body?.code === 'string' ? body : undefined;
   } catch {
     return undefined;

@@ -1,3 +1,5 @@
+import { parseJson } from '../json/parse-json.js';
+
 /** What a 402 asks for, as x402 version 2 says it (https://x402.org). */
 export interface PaymentRequired {
   readonly x402Version: number;
@@ -32,7 +34,7 @@ export interface Settlement {
 export function decodeHeader<T>(header: string | null): T | null {
   if (header === null) return null;
   const bytes = Uint8Array.from(atob(header), (character) => character.charCodeAt(0));
-  return JSON.parse(new TextDecoder().decode(bytes)) as T;
+  return parseJson(new TextDecoder().decode(bytes)) as T;
 }
 
 export const encodeHeader = (value: object): string =>

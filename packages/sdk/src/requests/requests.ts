@@ -1,6 +1,7 @@
 import createClient from 'openapi-fetch';
 import type { paths } from '../generated/api.js';
 import { KEYED_OPERATIONS } from '../generated/operations.js';
+import { parseJson } from '../json/parse-json.js';
 import type {
   AnswerOf,
   InitArgument,
@@ -48,7 +49,7 @@ type UntypedRequest = (
   method: string,
   path: string,
   init: object,
-) => Promise<{ data: unknown; response: Response }>;
+) => Promise<{ data?: string; response: Response }>;
 
 export function createRequests({ url, token, fetch: given, retryForMs = 30_000 }: ClientOptions): Requests {
   // A bare `fetch` of a browser refuses to be called as a member of another object.
@@ -67,6 +68,7 @@ export function createRequests({ url, token, fetch: given, retryForMs = 30_000 }
       params: { path: inPath, query },
       body,
       signal,
+      parseAs: 'text',
       headers: {
         ...(await authorization(path)),
         ...headers,
@@ -74,7 +76,7 @@ export function createRequests({ url, token, fetch: given, retryForMs = 30_000 }
       },
       fetch: (request: Request) => sendWithRetries(request, { fetch: send, retryForMs, repeatable }),
     });
-    return { body: data, headers: response.headers };
+    return { body: data ? parseJson(data) : undefined, headers: response.headers };
   };
   return {
     answer: answer as Requests['answer'],
