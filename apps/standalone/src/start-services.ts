@@ -1,4 +1,3 @@
-import type { MessagePort } from 'node:worker_threads';
 import { type Bus, connectBus, createInProcessHub, lendHub } from '@orrery/bus';
 import { startCatalog } from '@orrery/catalog';
 import { startChainPusher } from '@orrery/chain-pusher';
@@ -26,8 +25,8 @@ export async function startServices(
   settings: ServicesSettings,
 ): Promise<RunningService> {
   const { logger, clock, health, resources } = context;
-  const { databaseUrl, natsUrl, nats, dataDirectory, gateway } = settings;
-  const busFor = await openBuses(context, { databaseUrl, natsUrl, nats, gatewayPort: gateway.port });
+  const { databaseUrl, dataDirectory, gateway } = settings;
+  const busFor = await openBuses(context, settings);
   const shared = { databaseUrl, clock, logger, health };
   // All buses first: if one failed after a service began to start, nothing would stop that service.
   const forCatalog = { ...shared, bus: await busFor('catalog') };
@@ -52,25 +51,18 @@ export async function startServices(
   return { [Symbol.asyncDispose]: async () => undefined };
 }
 
-interface BusSettings {
-  readonly databaseUrl: string;
-  readonly natsUrl: string | undefined;
-  readonly nats: StandaloneSettings['nats'];
-  /** Leads to the gateway's thread, which connects to NATS by itself if there is an address. */
-  readonly gatewayPort: MessagePort;
-}
-
 /** Opens a bus for each service: over NATS if there is an address, else on one hub in this process. */
 async function openBuses(
   { logger, clock, resources }: ServiceContext,
-  { databaseUrl, natsUrl: url, nats, gatewayPort }: BusSettings,
+  { databaseUrl, natsUrl: url, nats, gateway }: ServicesSettings,
 ): Promise<(service: string) => Promise<Bus>> {
   const hub =
     url === undefined
       ? resources.use('bus hub', await createInProcessHub({ databaseUrl, logger, clock }))
       : undefined;
-  if (hub === undefined) gatewayPort.close();
-  else lendHub(hub, gatewayPort, logger);
+  // The gateway's thread connects to NATS by itself.
+  if (hub === undefined) gateway.port.close();
+  else lendHub(hub, gateway.port, logger);
   return async (service) => {
     const bus = await connectBus({ url, ...nats, service, logger, clock, ...(hub && { hub }) });
     resources.add(`${service} bus`, () => bus.close());

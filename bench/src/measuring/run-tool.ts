@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { readdirSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -27,8 +27,8 @@ export async function runTool(
   argsOf: (file: string) => readonly string[],
 ): Promise<string> {
   const PATH = [process.env.PATH, ...postgresFolders()].join(':');
-  const folder = await mkdtemp(join(tmpdir(), `orrery-${name}-`));
-  const file = join(folder, 'script');
+  await using folder = await mkdtempDisposable(join(tmpdir(), `orrery-${name}-`));
+  const file = join(folder.path, 'script');
   try {
     await writeFile(file, script);
     const options = { env: { ...process.env, PATH }, maxBuffer: 16 * 1024 * 1024 };
@@ -37,7 +37,5 @@ export async function runTool(
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     const debianPackage = name === 'wrk' ? 'wrk' : 'postgresql-contrib';
     throw new Error(`${name} is missing: install Debian's package ${debianPackage}.`, { cause: error });
-  } finally {
-    await rm(folder, { recursive: true, force: true });
   }
 }

@@ -1,14 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chown, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chown, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { watchProcess } from '@orrery/embedded-postgres';
 import { holding, type Resources, systemClock } from '@orrery/service-kit';
 import { PATIENT } from '@orrery/testing';
-import { freePort } from '@orrery/testing/servers';
+import { freePort, temporaryFolder } from '@orrery/testing/servers';
 import { repositoryRoot } from '@orrery/testing/system';
+import { account, debianPrograms } from './debian-postgres.js';
 
 /** PostgreSQL under Patroni: a leader and a synchronous standby, whose roles Patroni changes. */
 export interface PatroniCluster extends AsyncDisposable {
@@ -34,9 +34,6 @@ interface Running extends PatroniMember {
   stop(): Promise<void>;
 }
 
-const PROGRAMS = '/usr/lib/postgresql';
-/** The user `nobody`: PostgreSQL does not run as root. */
-const account = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 /** How long a member may take to stop, in milliseconds: PostgreSQL writes a checkpoint, and Patroni gives its role up. */
 const STOP_MS = 25_000;
 /** The state of a standby is `streaming` from Patroni 3.1 on. */
@@ -47,8 +44,7 @@ const PACE = { ttl: 6, loop_wait: 1, retry_timeout: 3 };
 /** Starts etcd and two members, whose programs `.ci/unpack-patroni` unpacks. */
 export const startPatroniCluster = (): Promise<PatroniCluster> =>
   holding(async (resources) => {
-    const folder = await mkdtemp(join(tmpdir(), 'orrery-patroni-'));
-    resources.add('folder', () => rm(folder, { recursive: true, force: true }));
+    const folder = await temporaryFolder(resources, 'patroni');
     if (account.uid !== undefined) await chown(folder, account.uid, account.gid);
     const etcd = await startEtcd(resources, join(folder, 'etcd'));
     const members = [await startMember('one', folder, etcd), await startMember('two', folder, etcd)];
@@ -106,14 +102,14 @@ async function startEtcd(resources: Resources, data: string): Promise<string> {
 }
 
 async function startMember(name: string, folder: string, etcd: string): Promise<Running> {
-  const [version = ''] = (await readdir(PROGRAMS)).sort().reverse();
+  const programs = await debianPrograms();
   const [port, apiPort] = [await freePort(), await freePort()];
   const data = join(folder, name);
   const file = `${data}.yml`;
   // JSON is YAML.
   await writeFile(
     file,
-    JSON.stringify(configurationOf({ name, data, port, apiPort, etcd, folder, version })),
+    JSON.stringify(configurationOf({ name, data, port, apiPort, etcd, folder, programs })),
   );
   const start = () => run('python3', [unpacked('usr/bin/patroni'), file]);
   let patroni = start();
@@ -142,10 +138,10 @@ interface Placed {
   readonly apiPort: number;
   readonly etcd: string;
   readonly folder: string;
-  readonly version: string;
+  readonly programs: string;
 }
 
-const configurationOf = ({ name, data, port, apiPort, etcd, folder, version }: Placed) => {
+const configurationOf = ({ name, data, port, apiPort, etcd, folder, programs }: Placed) => {
   const api = `127.0.0.1:${apiPort}`;
   const user = (username: string) => ({ username, password: 'orrery' });
   return {
@@ -165,7 +161,7 @@ const configurationOf = ({ name, data, port, apiPort, etcd, folder, version }: P
       listen: `127.0.0.1:${port}`,
       connect_address: `127.0.0.1:${port}`,
       data_dir: data,
-      bin_dir: join(PROGRAMS, version, 'bin'),
+      bin_dir: programs,
       pgpass: `${data}.pgpass`,
       authentication: {
         superuser: user('orrery'),

@@ -1,11 +1,10 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { holding } from '@orrery/service-kit';
 import { PATIENT } from '@orrery/testing';
-import { startAnvil } from '@orrery/testing/servers';
+import { startAnvil, temporaryFolder } from '@orrery/testing/servers';
 import { repositoryRoot, type System, startAllInOne, startNode } from '@orrery/testing/system';
 import { readPage } from './pasted-pages.js';
 
@@ -26,12 +25,10 @@ export interface GuideHouse extends AsyncDisposable {
 /** One all-in-one with the sampler, local payments and a local chain, each started as its guide says. */
 export const startGuideHouse = (): Promise<GuideHouse> =>
   holding(async (resources) => {
-    const folder = await mkdtemp(join(tmpdir(), 'orrery-guides-'));
-    resources.add('folder', () => rm(folder, { recursive: true, force: true }));
+    const folder = await temporaryFolder(resources, 'guides');
     const own = join(folder, '.orrery');
     await mkdir(own);
-    const anvil = await startAnvil();
-    resources.add('anvil', () => anvil.stop());
+    const anvil = resources.use('anvil', await startAnvil());
     const args = [own];
     const payments = startNode('packages/testing/dist/payments/main.js', {}, { args });
     resources.use('local payments', payments);

@@ -1,5 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { holding, type Resources } from '@orrery/service-kit';
 import { PATIENT } from '@orrery/testing';
@@ -9,6 +8,7 @@ import {
   startEvmPayments,
   startSolanaPayments,
 } from '@orrery/testing/payments';
+import { temporaryFolder } from '@orrery/testing/servers';
 import type { System } from '@orrery/testing/system';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { apiClient } from '../api/api-client.js';
@@ -48,8 +48,7 @@ async function startHouse(
   payToAddress: string,
   databaseUrl?: string,
 ) {
-  const folder = await mkdtemp(join(tmpdir(), 'orrery-paid-'));
-  resources.add('folder', () => rm(folder, { recursive: true, force: true }));
+  const folder = await temporaryFolder(resources, 'paid');
   const file = join(folder, 'payments.json');
   await writeFile(file, JSON.stringify(payments));
   const started = await startSystem(databaseUrl, { PAYMENTS_FILE: file });

@@ -1,8 +1,7 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Resources } from '@orrery/service-kit';
-import { ANVIL_KEYS, startAnvil, type TestServer } from '@orrery/testing/servers';
+import { ANVIL_KEYS, startAnvil, type TestServer, temporaryFolder } from '@orrery/testing/servers';
 import { BUILT_COMMAND, repositoryRoot, startNode } from '@orrery/testing/system';
 
 export interface LocalChain {
@@ -22,8 +21,7 @@ export async function startLocalChain(
   through: (url: string) => Promise<string> = async (url) => url,
 ): Promise<LocalChain> {
   const anvil = resources.use('anvil', await startAnvil());
-  const folder = await mkdtemp(join(tmpdir(), 'orrery-chain-'));
-  resources.add('chain folder', () => rm(folder, { recursive: true }));
+  const folder = await temporaryFolder(resources, 'chain');
   const example = join(repositoryRoot, 'docs/examples/local-chain.json');
   const [chain] = JSON.parse(await readFile(example, 'utf8'));
   const file = join(folder, 'chains.json');

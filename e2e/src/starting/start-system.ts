@@ -1,9 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { holding, type Resources } from '@orrery/service-kit';
 import { createTestDatabase, PATIENT } from '@orrery/testing';
-import { startNatsCluster, startRedisServer } from '@orrery/testing/servers';
+import { startNatsCluster, startRedisServer, temporaryFolder } from '@orrery/testing/servers';
 import {
   type Fleet,
   type FleetOptions,
@@ -43,8 +40,7 @@ export async function startOnCluster(
   options: Omit<FleetOptions, 'natsUrl'>,
   env: Record<string, string> = {},
 ): Promise<Fleet> {
-  const folder = await mkdtemp(join(tmpdir(), 'orrery-nats-'));
-  resources.add('nats folder', () => rm(folder, { recursive: true, force: true }));
+  const folder = await temporaryFolder(resources, 'nats');
   const nats = resources.use('nats', await startNatsCluster({ folder, servers: 3 }));
   const redis = resources.use('redis', await startRedisServer());
   const backends = { ...options, natsUrl: nats.url(), redisUrl: redis.url };

@@ -1,4 +1,4 @@
-export { type Watchdog, watchProcess } from './process/watchdog.js';
+export { watchProcess } from './process/watchdog.js';
 export { findRunningPostgres } from './server/existing-server.js';
 export {
   type EmbeddedPostgres,

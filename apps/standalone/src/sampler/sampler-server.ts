@@ -1,5 +1,5 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { isJsonObject, type JsonObject, parseJson } from '@orrery/contracts';
 import type { Model } from '@orrery/runtime';
 import { listen, type Resources } from '@orrery/service-kit';
@@ -30,21 +30,19 @@ export async function startSamplerServer(): Promise<SamplerServer> {
   const apiKey = randomBytes(32).toString('base64url');
   const server = createServer({ requestTimeout: 30_000 }, (request, response) => {
     answer(request, apiKey)
-      .catch((error: unknown) => refusalOf(error))
-      .then(({ status, body }) => send(response, status, body))
+      .then((body) => send(response, 200, body))
+      .catch((error: unknown) => refuse(response, error))
       .catch(() => response.destroy());
   });
   const port = await listen(server, { host: '127.0.0.1', port: 0, variable: 'the sampler' });
   return {
     baseUrl: `http://127.0.0.1:${port}/v1`,
     apiKey,
-    [Symbol.asyncDispose]: () => close(server),
+    [Symbol.asyncDispose]: () => {
+      server.closeAllConnections();
+      return server[Symbol.asyncDispose]();
+    },
   };
-}
-
-interface Answer {
-  readonly status: number;
-  readonly body: JsonObject;
 }
 
 /** The request is refused; the message is for whoever sent it. */
@@ -57,11 +55,11 @@ class Refusal extends Error {
   }
 }
 
-async function answer(request: IncomingMessage, apiKey: string): Promise<Answer> {
+async function answer(request: IncomingMessage, apiKey: string): Promise<JsonObject> {
   if (!isKey(request.headers.authorization, apiKey)) throw new Refusal(401, 'The API key is wrong.');
   if (request.method !== 'POST' || request.url !== '/v1/chat/completions')
     throw new Refusal(404, 'This server has only POST /v1/chat/completions.');
-  return { status: 200, body: complete(parse(await readBody(request))) };
+  return complete(parse(await readBody(request)));
 }
 
 /** Compares digests, which takes the same time for every guess. */
@@ -120,15 +118,14 @@ function complete(request: JsonObject): JsonObject {
   };
 }
 
-type Proposed =
-  | { readonly content: string; readonly refusal: null }
-  | { readonly content: null; readonly refusal: string };
-
 /**
  * A value of the requested schema; a proposal for an event changes what the event has read. A refusal is an answer, as of
  * a language model: an error would say that the server takes no schemas at all, and the next event would be asked without.
  */
-function propose({ messages, response_format: format }: JsonObject, random: Random): Proposed {
+function propose(
+  { messages, response_format: format }: JsonObject,
+  random: Random,
+): Readonly<Record<'content' | 'refusal', string | null>> {
   const schema =
     isJsonObject(format) && isJsonObject(format.json_schema) ? format.json_schema.schema : undefined;
   if (schema === undefined)
@@ -147,23 +144,16 @@ function propose({ messages, response_format: format }: JsonObject, random: Rand
 const tokensOf = (text: string): number => Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN);
 
 /** @throws what is no refusal: a defect ends the connection, and the client sees it as a server that failed */
-function refusalOf(error: unknown): Answer {
+function refuse(response: ServerResponse, error: unknown): void {
   if (!(error instanceof Refusal)) throw error;
   const { message, status } = error;
-  return { status, body: { error: { message, type: 'invalid_request_error', param: null, code: null } } };
+  send(response, status, { error: { message, type: 'invalid_request_error', param: null, code: null } });
 }
 
 function send(response: ServerResponse, status: number, body: JsonObject): void {
   // What was not read of a refused request would be taken for the next one.
   const connection = status === 413 ? { connection: 'close' } : {};
   response.writeHead(status, { 'content-type': 'application/json', ...connection }).end(JSON.stringify(body));
-}
-
-function close(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve());
-    server.closeAllConnections();
-  });
 }
 
 /** Starts the sampler's server and gives the model that it serves (docs/adr/0018). */

@@ -1,9 +1,9 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { holding, type Resources, systemClock } from '@orrery/service-kit';
 import { type ModelServer, startModelServer } from '@orrery/testing/model-server';
 import { type EvmPayments, startEvmPayments } from '@orrery/testing/payments';
+import { temporaryFolder } from '@orrery/testing/servers';
 import { firstKey, SERVICES } from '@orrery/testing/system';
 import { type Link, startLink } from '../../external/link.js';
 import { writePaymentsFile } from '../../public/evm-offers.js';
@@ -46,8 +46,7 @@ const PATIENCE = {
 export const startHouse = (): Promise<House> =>
   holding(
     async (resources) => {
-      const folder = await mkdtemp(join(tmpdir(), 'orrery-chaos-'));
-      resources.add('folder', () => rm(folder, { recursive: true, force: true }));
+      const folder = await temporaryFolder(resources, 'chaos');
       const backends = await startBackends(resources, folder);
       const outside = await startOutside(resources, folder);
       const env = { RATE_LIMITS: 'false', LOG_LEVEL: 'info', ...PATIENCE, ...outside.env };

@@ -1,14 +1,9 @@
 import { spawn } from 'node:child_process';
 
 /** Ends a process when this Node process dies. */
-export interface Watchdog {
+interface Watchdog {
   /** Stops watching: the process has ended, or is being ended. */
   dismiss(): void;
-}
-
-/** A child process, or what knows its pid. */
-interface Watched {
-  readonly pid?: number | undefined;
 }
 
 /**
@@ -30,7 +25,7 @@ done
 `;
 
 /** Watches a process, if it could be started. `folder`, if given, is removed after it when Node died. */
-export function watchProcess({ pid }: Watched, folder = ''): Watchdog {
+export function watchProcess({ pid }: { readonly pid?: number | undefined }, folder = ''): Watchdog {
   const shell = spawn('/bin/sh', ['-c', script, 'orrery-watchdog', String(pid ?? ''), folder], {
     stdio: ['pipe', 'ignore', 'ignore'],
     cwd: '/',

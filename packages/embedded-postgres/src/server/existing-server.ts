@@ -10,18 +10,14 @@ const PID_LINE = 0;
 const SOCKET_DIRECTORY_LINE = 4;
 
 /** The URL of a server that already runs on this data directory; `undefined` if none does. */
-export async function findRunningPostgres(
-  directory: string,
-  database = 'orrery',
-): Promise<string | undefined> {
+export async function findRunningPostgres(directory: string): Promise<string | undefined> {
   const dataDirectory = await realpath(directory).catch(() => undefined);
   if (dataDirectory === undefined) return undefined;
   const file = await readFile(join(dataDirectory, 'postmaster.pid'), 'utf8').catch(() => '');
   const lines = file.split('\n');
   const socketDirectory = lines[SOCKET_DIRECTORY_LINE];
   const command = await commandLine(Number.parseInt(lines[PID_LINE] ?? '', 10));
-  const serves = `${command} `.includes(` -D ${dataDirectory} `);
-  return serves && socketDirectory ? urlOf(socketDirectory, database) : undefined;
+  return isServerOf(command, dataDirectory) && socketDirectory ? urlOf(socketDirectory, 'orrery') : undefined;
 }
 
 /**

@@ -1,8 +1,8 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startEmbeddedPostgres, watchProcess } from '@orrery/embedded-postgres';
 import type { Resources } from '@orrery/service-kit';
+import { temporaryFolder } from '../servers/temporary-folder.js';
 
 /** Test data need not survive a power cut. Two processes of each service may open 150 connections. */
 const settings = {
@@ -14,8 +14,7 @@ const settings = {
 
 /** Starts PostgreSQL for the test run on a temporary folder; returns the URL of its `postgres` database. */
 export async function startRunPostgres(resources: Resources): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'orrery-test-'));
-  resources.add('postgres folder', () => rm(folder, { recursive: true, force: true }));
+  const folder = await temporaryFolder(resources, 'test');
   // Started by root, the server runs as another user, which must be able to enter this folder.
   await chmod(folder, 0o711);
   const dataDirectory = join(folder, 'postgres');

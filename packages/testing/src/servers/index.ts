@@ -6,6 +6,7 @@ export { type NatsCluster, startNatsCluster } from './nats-cluster.js';
 export { type NatsServerOptions, startNatsServer } from './nats-server.js';
 export { query, withClient } from './query.js';
 export { type RedisServerOptions, startRedisServer } from './redis-server.js';
-export type { TestServer } from './server-program.js';
+export { runServerProgram, type TestServer } from './server-program.js';
 export { type SolanaNode, startSolanaNode } from './solana-node.js';
 export { type ReplicatedPostgres, startReplicatedPostgres } from './standby.js';
+export { temporaryFolder } from './temporary-folder.js';

@@ -12,7 +12,7 @@ export interface TestServer extends AsyncDisposable {
   readonly url: string;
   readonly port: number;
   readonly pid: number;
-  /** Stops it with SIGTERM and waits. A temporary folder is removed, a given one stays. */
+  /** Stops it and waits. A temporary folder is removed, a given one stays. */
   stop(): Promise<void>;
   /** Kills it with SIGKILL and waits; folders as in `stop`. */
   kill(): Promise<void>;
@@ -25,6 +25,10 @@ export interface ServerPlan {
   readonly temporary: string;
   /** Whether a line of the server's log says that it is ready. */
   readonly readyOn: (line: string) => boolean;
+  /** As whom it runs; by default as this process. */
+  readonly account?: { readonly uid?: number; readonly gid?: number };
+  /** The signal that stops it. Default SIGTERM. */
+  readonly stopsOn?: NodeJS.Signals;
 }
 
 /** A folder for a server's data: the given one, or a temporary one. */
@@ -36,8 +40,9 @@ export async function dataFolder(given: string | undefined): Promise<{ path: str
 
 /** Starts a server and resolves when its log says that it is ready. It ends with this process. */
 export async function runServerProgram(plan: ServerPlan): Promise<Omit<TestServer, 'url' | 'port'>> {
-  const { program, args, temporary } = plan;
+  const { program, args, temporary, account, stopsOn = 'SIGTERM' } = plan;
   const child = spawn(program.file, args, {
+    ...account,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: program.env,
     detached: true,
@@ -50,7 +55,7 @@ export async function runServerProgram(plan: ServerPlan): Promise<Omit<TestServe
     watchdog.dismiss();
     if (temporary !== '') await rm(temporary, { recursive: true, force: true });
   };
-  const stop = () => end('SIGTERM');
+  const stop = () => end(stopsOn);
   await untilReady(child, plan).catch((error) => end('SIGKILL').then(() => Promise.reject(error)));
   return { pid: child.pid ?? 0, stop, kill: () => end('SIGKILL'), [Symbol.asyncDispose]: stop };
 }

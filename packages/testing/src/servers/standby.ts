@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
-import { chmod, chown, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, chown, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '@orrery/embedded-postgres';
 import { holding } from '@orrery/service-kit';
 import { PATIENT } from '../programs/patient-release.js';
 import { withClient } from './query.js';
+import { temporaryFolder } from './temporary-folder.js';
 
 /** A server that others may follow. */
 interface PrimaryPostgres {
@@ -30,8 +30,7 @@ export interface ReplicatedPostgres extends AsyncDisposable {
 /** Starts a primary and a hot standby in a temporary folder. */
 export const startReplicatedPostgres = (): Promise<ReplicatedPostgres> =>
   holding(async (resources) => {
-    const folder = await mkdtemp(join(tmpdir(), 'orrery-replicated-'));
-    resources.add('folder', () => rm(folder, { recursive: true, force: true }));
+    const folder = await temporaryFolder(resources, 'replicated');
     // Started by root, the servers run as another user.
     await chmod(folder, 0o711);
     const dataDirectory = join(folder, 'one');

@@ -1,8 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { holding } from '@orrery/service-kit';
 import { PATIENT } from '../programs/patient-release.js';
+import { temporaryFolder } from '../servers/temporary-folder.js';
 import { startNode } from './node-process.js';
 
 /** A whole Orrery that a test or a benchmark talks to over HTTP. */
@@ -23,8 +21,7 @@ export interface System extends AsyncDisposable {
 /** Starts the built all-in-one on a given database, or on an embedded one in a temporary folder. */
 export function startAllInOne(databaseUrl?: string, env: Record<string, string> = {}): Promise<System> {
   return holding(async (resources) => {
-    const dataDirectory = await mkdtemp(join(tmpdir(), 'orrery-'));
-    resources.add('data directory', () => rm(dataDirectory, { recursive: true, force: true }));
+    const dataDirectory = await temporaryFolder(resources, 'data');
     const commandEnv = {
       ORRERY_DATA_DIR: env['ORRERY_DATA_DIR'] ?? dataDirectory,
       ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
