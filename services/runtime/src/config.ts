@@ -1,4 +1,3 @@
-import type { ContentLimits } from '@orrery/contracts';
 import { readChainFile, readContentLimits } from '@orrery/service-host';
 import { type Environment, readEnvironment, readTogether, wholeNumber } from '@orrery/service-kit';
 import { z } from 'zod';
@@ -61,7 +60,7 @@ export function readRuntimeConfig(env: Environment): RuntimeConfig {
   });
   return {
     aiDeadlineMs: read.AI_DEADLINE_MS,
-    limits: { ...runtimeLimitsOf(content), instancesPerDeployment: read.MAX_INSTANCES_PER_DEPLOYMENT },
+    limits: { ...content, instancesPerDeployment: read.MAX_INSTANCES_PER_DEPLOYMENT },
     leaseTtlMs: read.LEASE_TTL_MS,
     memory: { maxBytes: read.MEMORY_MIB * MIB, maxDeployments: read.MAX_RESIDENT_DEPLOYMENTS },
     messageWindow: {
@@ -75,11 +74,3 @@ export function readRuntimeConfig(env: Environment): RuntimeConfig {
     modelCallsPerDeployment: read.AI_CALLS_PER_DEPLOYMENT ?? Number.POSITIVE_INFINITY,
   };
 }
-
-const runtimeLimitsOf = ({
-  inputBytes,
-  stateBytes,
-  entryBytes,
-  descriptionBytes,
-  bindingsPerDeployment,
-}: ContentLimits) => ({ inputBytes, stateBytes, entryBytes, descriptionBytes, bindingsPerDeployment });

@@ -1,14 +1,14 @@
-import type { Bus } from '@orrery/bus';
 import type { Database } from '@orrery/database';
+import type { ServiceDependencies } from '@orrery/service-host';
 import {
-  type Clock,
   createKeyedMutex,
   createSemaphore,
-  type Logger,
+  type KeyedMutex,
   type Resources,
+  type Semaphore,
 } from '@orrery/service-kit';
 import type { RuntimeConfig } from './config.js';
-import type { Decider, ModelList } from './core/models/model.js';
+import type { Decider } from './core/models/model.js';
 import { createCatalogClient } from './lane/catalog/catalog-client.js';
 import {
   createOutsideWork,
@@ -20,9 +20,10 @@ import { createRouter } from './lane/ownership/route-to-owner.js';
 import { createAfterCommit, startPublication } from './lane/publication/publication.js';
 import { createLanes, type Lanes } from './lane/queue/lanes.js';
 import { createLostTails, createResidentStates } from './lane/queue/resident-states.js';
-import { createReleaseEmptySchema } from './operations/claims/claims.js';
+import type { RuntimeContext } from './operations/context.js';
 import { createBudgets } from './runs/models/budgets.js';
 import { createPayments, networkParties, type PaymentParties } from './runs/payments/payments.js';
+import type { RunDependencies } from './runs/requests/run-dependencies.js';
 import { type RunKeeper, startRunKeeper } from './runs/steps/drive-run.js';
 import { type CommitBatch, createCommit } from './store/commit/commit-statement.js';
 import { createRecovery } from './store/commit/recovery.js';
@@ -33,55 +34,67 @@ import {
 import { createLifetimes } from './store/journal/lifetimes.js';
 import { createHeldPartitions, PARTITIONS } from './store/leases.js';
 import { createUsedKeys } from './store/runs/once-store.js';
-import { createIdBlocks, nextIdBlock } from './store/state/id-blocks.js';
+import { createIdBlocks, type IdBlocks, nextIdBlock } from './store/state/id-blocks.js';
 import { createInstanceLoader, loadState } from './store/state/load-state.js';
 import { boundReads, type Pools } from './store/tables/pools.js';
 import type { RuntimeSchema } from './store/tables/schema.js';
 
-export interface ContextParts {
-  readonly database: Database<RuntimeSchema>;
-  readonly pools: Pools;
-  readonly bus: Bus;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly instance: string;
-  readonly resources: Resources;
-  readonly decider: Decider;
+export interface RuntimeDependencies extends ServiceDependencies {
+  /** Names this process among the runtime's processes; random by default. */
+  readonly instance?: string;
+  /** No other runtime can be running on this database, not even one that is stopped: all leases are taken at once. */
+  readonly soleProcess?: boolean;
+  /** Decides the executions of versions that have no template. Default: the AI model of the deployment. */
+  readonly decider?: Decider;
   /** For tests: who verifies and settles payments. */
-  readonly paymentParties?: PaymentParties | undefined;
+  readonly paymentParties?: PaymentParties;
   /** Wraps the commit, for tests that lose its answers. */
   readonly aroundCommit?: (commit: CommitBatch) => CommitBatch;
 }
 
-/** What the handlers work with. Rooms do not import it: each declares the dependencies that it takes. */
-export type RuntimeContext = ReturnType<typeof createRuntimeContext>['context'];
+interface ContextParts extends RuntimeDependencies {
+  readonly database: Database<RuntimeSchema>;
+  readonly pools: Pools;
+  readonly instance: string;
+  readonly resources: Resources;
+  readonly decider: Decider;
+}
 
 /** Commits in flight at once: while one is written, others are decided and answered (docs/adr/0010). */
 const COMMITS_AT_ONCE = 3;
 const VERIFICATIONS_AT_ONCE = 2;
 
 /** Builds what the handlers work with, by hand and in one place. The leases' loop runs from here on. */
-export function createRuntimeContext(parts: ContextParts, config: RuntimeConfig) {
-  const { lanes: lanesPool } = parts.pools;
-  const services = createServices(parts, config);
-  const { lanes, held, outside, leases, runs, publication } = createOwnership(parts, config, services);
-  const { bus, clock, logger, pools, decider, instance } = parts;
-  const { db } = parts.database;
-  const { catalog, claimMutex, commitSlots } = services;
-  const directory = createDeploymentDirectory(lanesPool.db);
-  const context = {
+export function createRuntimeContext(
+  parts: ContextParts,
+  config: RuntimeConfig,
+): { readonly context: RuntimeContext; readonly leases: LeaseKeeper } {
+  const { bus, clock, logger, pools, resources, instance, decider, database } = parts;
+  const { db } = database;
+  const { limits, aiDeadlineMs, messageWindow, payments } = config;
+  const commitSlots = createSemaphore(COMMITS_AT_ONCE);
+  const budgets = createBudgets({ db, clock, logger });
+  resources.add('costs of AI models', () => budgets.stop());
+  const parties = parts.paymentParties ?? networkParties(payments, clock, logger);
+  const services = {
+    ...{ db, clock, logger, decider, limits, aiDeadlineMs, budgets },
+    catalog: createCatalogClient({ bus, clock, beforeConfirm: commitSlots.untilFree }),
+    models: { offered: config.models },
+    claimMutex: createKeyedMutex(),
+    ids: createIdBlocks(() => nextIdBlock(pools.lanes.db)),
+    payments: createPayments({ config: payments, parties, clock, logger }),
+    commitSlots,
+  };
+  const { leases, publication, ...owned } = createOwnership(parts, config, services);
+  const directory = createDeploymentDirectory(pools.lanes.db);
+  const context: RuntimeContext = {
     ...services,
-    ...{ db, pools, bus, clock, logger, decider, lanes, held, outside, runs, directory },
-    limits: config.limits,
-    aiDeadlineMs: config.aiDeadlineMs,
-    messageWindow: config.messageWindow,
-    /** Names of the chains that bindings may name. */
-    chains: new Set(config.chains) as ReadonlySet<string>,
-    access: createDeploymentAccess(lanesPool.db, directory),
-    route: createRouter({ db: lanesPool.db, bus, instance, held, clock }),
-    findUse: createUsedKeys(lanesPool.db, commitSlots.untilFree),
-    releaseEmptySchema: createReleaseEmptySchema({ db, lanes, catalog, claimMutex, logger }),
-    /** Bounds how many answers that read only are made at once. */
+    ...owned,
+    ...{ pools, bus, directory, messageWindow },
+    chains: new Set(config.chains),
+    access: createDeploymentAccess(pools.lanes.db, directory),
+    route: createRouter({ db: pools.lanes.db, bus, instance, held: owned.held, clock }),
+    findUse: createUsedKeys(pools.lanes.db, commitSlots.untilFree),
     reading: boundReads(),
     computeLifetimes: createLifetimes(db),
     verifying: createSemaphore(VERIFICATIONS_AT_ONCE),
@@ -90,31 +103,19 @@ export function createRuntimeContext(parts: ContextParts, config: RuntimeConfig)
   return { context, leases };
 }
 
-function createServices(parts: ContextParts, config: RuntimeConfig) {
-  const { bus, clock, logger, pools, resources } = parts;
-  const commitSlots = createSemaphore(COMMITS_AT_ONCE);
-  const budgets = createBudgets({ db: parts.database.db, clock, logger });
-  resources.add('costs of AI models', () => budgets.stop());
-  const parties = parts.paymentParties ?? networkParties(config.payments, clock, logger);
-  return {
-    commitSlots,
-    budgets,
-    catalog: createCatalogClient({ bus, clock, beforeConfirm: commitSlots.untilFree }),
-    models: { offered: config.models } satisfies ModelList as ModelList,
-    /** Claims and releases run one at a time per deployment. */
-    claimMutex: createKeyedMutex(),
-    ids: createIdBlocks(() => nextIdBlock(pools.lanes.db)),
-    payments: createPayments({ config: config.payments, parties, clock, logger }),
-  };
+interface Services extends Omit<RunDependencies, 'lanes' | 'outside' | 'held'> {
+  readonly claimMutex: KeyedMutex;
+  readonly ids: IdBlocks;
+  readonly commitSlots: Semaphore;
 }
 
 /** The leases, the states of the deployments that they cover, and the lanes that change these states. */
 function createOwnership(
-  { database, pools, bus, clock, logger, instance, resources, aroundCommit, decider }: ContextParts,
-  { limits, aiDeadlineMs, memory, leaseTtlMs, payments: { settleMs } }: RuntimeConfig,
-  services: ReturnType<typeof createServices>,
+  { database, pools, bus, instance, resources, aroundCommit = (commit) => commit }: ContextParts,
+  { memory, leaseTtlMs, payments: { settleMs } }: RuntimeConfig,
+  services: Services,
 ) {
-  const { catalog, models, claimMutex, ids, commitSlots } = services;
+  const { catalog, models, claimMutex, ids, commitSlots, clock, logger } = services;
   const { db } = pools.lanes;
   const stopping = new AbortController();
   const held = createHeldPartitions({
@@ -139,7 +140,6 @@ function createOwnership(
   const publication = startPublication({ database, bus, shards, clock, logger });
   // Released after the leases: what is committed during the handover is still published here.
   resources.add('outbox relay', () => publication.stop());
-  const commit = createCommit(pools.commits, instance);
   const readState = (id: number, epoch: number) => loadState(db, id, epoch, clock.now());
   const states = createResidentStates(readState, held, memory);
   const lanes: Lanes = createLanes({
@@ -150,17 +150,14 @@ function createOwnership(
     ids,
     claimSchemas: catalog.claimSchemas,
     claimMutex,
-    commit: aroundCommit === undefined ? commit : aroundCommit(commit),
+    commit: aroundCommit(createCommit(pools.commits, instance)),
     recover: createRecovery(pools.commits.db, instance, held, clock, stopping.signal),
     ...createAfterCommit({ publication, held, wakeLeases: () => leases.wake() }),
     clock,
     logger,
   });
   const outside = createOutsideWork(clock, () => leases.wake());
-  const runs: RunKeeper = startRunKeeper({
-    ...services,
-    ...{ db, lanes, limits, aiDeadlineMs, decider, outside, held, clock, logger },
-  });
+  const runs: RunKeeper = startRunKeeper({ ...services, db, lanes, outside, held });
   const leases: LeaseKeeper = startLeaseKeeper({
     ...{ db: pools.leases.db, instance, ttlMs: leaseTtlMs, held, outside, clock, logger },
     drained: lanes.drained,

@@ -2,7 +2,6 @@ import type { CallContext, Handlers, OwnedRpcs, runtimeContract } from '@orrery/
 import type { Semaphore } from '@orrery/service-kit';
 import { MAX_CHANGES } from './core/deciding/apply-proposal.js';
 import { MAX_READ } from './core/deciding/execution.js';
-import type { RuntimeContext } from './create-context.js';
 import {
   forwardHandlers,
   type OwnedHandlers,
@@ -11,6 +10,7 @@ import {
 } from './lane/ownership/route-to-owner.js';
 import { bindingReads, bindingWrites } from './operations/bindings/handlers.js';
 import { heldHere } from './operations/claims/claims.js';
+import type { RuntimeContext } from './operations/context.js';
 import { creationHandlers } from './operations/deployments/create-deployment.js';
 import { deploymentReads, deploymentWrites } from './operations/deployments/handlers.js';
 import { modelHandlers, usageReads } from './operations/deployments/models.js';
@@ -38,7 +38,7 @@ export function runtimeHandlers(context: RuntimeContext): Handlers<RuntimeRpcs> 
     db: reads.db,
     access: createDeploymentAccess(reads.db, context.directory),
   };
-  const { 'history.verify': verify, ...history } = historyHandlers({ ...reading, see: reading.access.see });
+  const { 'history.verify': verify, ...history } = historyHandlers(reading);
   const owned: OwnedHandlers<OwnedRpcs['account']> = {
     ...deploymentWrites(writing),
     ...bindingWrites(writing),

@@ -1,18 +1,16 @@
 import { runtimeContract } from '@orrery/contracts';
 import { startKeySweep } from '@orrery/database';
-import { followAccounts, openBackends, type ServiceDependencies } from '@orrery/service-host';
+import { followAccounts, openBackends } from '@orrery/service-host';
 import { holding, type RunningService } from '@orrery/service-kit';
 import type { RuntimeConfig } from './config.js';
-import type { Decider } from './core/models/model.js';
-import { createRuntimeContext, type RuntimeContext } from './create-context.js';
+import { createRuntimeContext, type RuntimeDependencies } from './create-context.js';
 import { runtimeHandlers } from './handlers.js';
 import { type LeaseKeeper, partitionsFreed } from './lane/ownership/lease-keeper.js';
+import type { RuntimeContext } from './operations/context.js';
 import { applyPauses, startFollowingOperator } from './operations/pauses/pauses.js';
 import { createModelDecider } from './runs/asking/model-decider.js';
 import { startFollowingModelFile } from './runs/models/follow-model-file.js';
-import type { PaymentParties } from './runs/payments/payments.js';
 import { startReconciliation } from './runs/payments/reconcile.js';
-import type { CommitBatch } from './store/commit/commit-statement.js';
 import { accountPauses, storeAccount } from './store/deployments/account-store.js';
 import { endAllLeases } from './store/leases.js';
 import { startOnceKeySweep } from './store/runs/once-store.js';
@@ -21,19 +19,6 @@ import { followDatabaseTime } from './store/tables/database-time.js';
 import { migrations } from './store/tables/migrations/index.js';
 import { openPools } from './store/tables/pools.js';
 import type { RuntimeSchema } from './store/tables/schema.js';
-
-export interface RuntimeDependencies extends ServiceDependencies {
-  /** Names this process among the runtime's processes; random by default. */
-  readonly instance?: string;
-  /** No other runtime can be running on this database, not even one that is stopped: all leases are taken at once. */
-  readonly soleProcess?: boolean;
-  /** Decides the executions of versions that have no template. Default: the AI model of the deployment. */
-  readonly decider?: Decider;
-  /** For tests: see `ContextParts`. */
-  readonly paymentParties?: PaymentParties;
-  /** For tests: see `ContextParts`. */
-  readonly aroundCommit?: (commit: CommitBatch) => CommitBatch;
-}
 
 export interface RunningRuntime extends RunningService {
   readonly context: RuntimeContext;
@@ -67,9 +52,8 @@ export function startRuntime(
     const parts = { ...dependencies, clock, decider, database, pools, instance, resources };
     const { context, leases } = createRuntimeContext(parts, config);
     if (config.modelFile !== undefined) {
-      const { models } = context;
       const host = process.stdout.isTTY ? undefined : process;
-      const list = startFollowingModelFile({ file: config.modelFile, models, clock, logger, host });
+      const list = startFollowingModelFile({ ...context, file: config.modelFile, host });
       resources.add('AI models file', () => list.stop());
     }
     const listening = new AbortController();
@@ -88,7 +72,7 @@ export function startRuntime(
       signal: listening.signal,
     });
     resources.add('account reconciliation', () => accounts.stop());
-    const pauses = startFollowingOperator(context, { db: database.db, clock, logger });
+    const pauses = startFollowingOperator(context);
     resources.add('operator pauses', () => pauses.stop());
     const keys = startKeySweep(database.db, { clock, logger, intervalMs: KEY_SWEEP_MS });
     resources.add('idempotency key sweep', () => keys.stop());
@@ -96,8 +80,7 @@ export function startRuntime(
     resources.add('once-key sweep', () => onceKeys.stop());
     const endedRuns = startRunSweep(database.db, { clock, logger, intervalMs: RUN_SWEEP_MS });
     resources.add('ended runs sweep', () => endedRuns.stop());
-    const { payments } = context;
-    const reconciliation = startReconciliation({ db: database.db, payments, clock, logger });
+    const reconciliation = startReconciliation(context);
     resources.add('payment reconciliation', () => reconciliation.stop());
     // Registered a second time, so that it is stopped first: until it has stopped, no process serves these deployments.
     resources.add('partition leases', () => leases.stop());

@@ -3,7 +3,7 @@ import { createKeyedMutex, createLogger } from '@orrery/service-kit';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { WorkItem } from '../src/lane/items/work-item.js';
-import { createReleaseEmptySchema } from '../src/operations/claims/claims.js';
+import { releaseEmptySchema } from '../src/operations/claims/claims.js';
 import { removeClaims } from '../src/store/deployments/claim-store.js';
 import { NotOwner, partitionOf } from '../src/store/leases.js';
 import { loadState } from '../src/store/state/load-state.js';
@@ -112,14 +112,14 @@ it('a claim is not released on a read that a commit has overtaken', async () => 
     outcomes.push(item.decide(state, { take: () => [] } as never, 0).kind);
     throw new Error('decided once');
   };
-  const release = createReleaseEmptySchema({
-    db: runtime.context.db,
-    lanes: { submit },
-    catalog: { release: async () => undefined },
+  const context = {
+    ...runtime.context,
+    lanes: { submit } as never,
+    catalog: { release: async () => undefined } as never,
     claimMutex: createKeyedMutex(),
     logger: createLogger({ service: 'test', level: 'error' }),
-  });
+  };
   const known = { id: deployment.id, address: newAddress() };
-  await release(known as never, 'counter', {} as CallContext);
+  await releaseEmptySchema(context, known as never, 'counter', {} as CallContext);
   expect(outcomes).toEqual(['prepare']);
 });

@@ -132,9 +132,9 @@ await modelled.add({ id, llm, pushes: { targetChains: ['base-sepolia'], onchain:
 const handlers = (seen: Partial<SeenDeployment>) =>
   historyHandlers({
     db,
-    see: async () => ({ ...modelled, isLLMPublic: false, isOwner: false, ...seen }),
+    access: { see: async () => ({ ...modelled, isLLMPublic: false, isOwner: false, ...seen }) } as never,
     verifying: createSemaphore(1),
-    clock: { monotonic: () => 0 },
+    clock: systemClock,
   });
 const params = { worldAddress: '1', address: modelled.address };
 const call: CallContext = {
@@ -177,7 +177,12 @@ test.each(['x', randomUUID(), '../1'])('there is no entry %s', async (historyId)
 
 test('next of a verification is a from that the contract takes, to the last instance', async () => {
   const see = async (): Promise<SeenDeployment> => ({ ...race, isLLMPublic: false, isOwner: true });
-  const handlers = historyHandlers({ db, clock: systemClock, see, verifying: createSemaphore(1) });
+  const handlers = historyHandlers({
+    db,
+    clock: systemClock,
+    access: { see } as never,
+    verifying: createSemaphore(1),
+  });
   const { signal } = new AbortController();
   const call = { deadline: Date.now() + 30_000, signal } as unknown as CallContext;
   const params = { worldAddress: '1', address: race.address };

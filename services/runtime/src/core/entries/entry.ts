@@ -36,7 +36,7 @@ declare const checked: unique symbol;
 /** Changes that satisfy their schemas: only `core/deciding/check-changes.ts` makes them, and a commit takes nothing else. */
 export type CheckedChanges = readonly CheckedChange[] & { readonly [checked]: true };
 
-/** Checked changes that were stored, while nothing else could change their instances (`runs/steps/stage-run.ts`). */
+/** Checked changes that were stored, while nothing else could change their instances (`stageRun`). */
 export const storedChanges = (changes: readonly CheckedChange[]): CheckedChanges => changes as CheckedChanges;
 
 /** The part of a checked change that is journalled. */

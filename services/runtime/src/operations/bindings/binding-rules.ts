@@ -1,19 +1,26 @@
 import {
   type BindingInput,
   type BindingRecord,
-  type ContentLimits,
   didYouMean,
+  type ErrorCode,
   type FieldProblem,
   fieldProblem,
+  isJsonObject,
   type JsonObject,
+  nothingToRun,
+  type OnchainFilter,
   refusal,
   ServiceError,
+  type VersionDefinition,
   WELL_KNOWN_CHAINS,
 } from '@orrery/contracts';
-import type { CatalogClient, VersionClaim } from '../../lane/catalog/catalog-client.js';
+import { changesIn, compileContract, toJsonSchema } from '@orrery/expressions';
+import type { CatalogClient } from '../../lane/catalog/catalog-client.js';
+import type { Payments } from '../../runs/payments/payments.js';
+import type { RuntimeLimits } from '../../store/deployments/deployment-directory.js';
 import type { NewBinding } from '../../store/state/bindings.js';
-import type { Binding } from '../../store/state/deployment-state.js';
-import type { IdBlocks } from '../../store/state/id-blocks.js';
+import type { Binding, DeploymentState } from '../../store/state/deployment-state.js';
+import type { RuntimeContext } from '../context.js';
 
 export const toRecord = (binding: Binding): BindingRecord => ({
   id: binding.id,
@@ -34,17 +41,21 @@ export const factsOf = ({ event, eventVersion, targetChains, onchain }: Binding)
     onchain: onchain as JsonObject | null,
   }) satisfies Record<keyof BindingInput, unknown>;
 
+/** @throws the error with this code where there are problems. */
+export function refuseProblems(code: ErrorCode, errors: FieldProblem[]): void {
+  if (errors.length > 0) throw new ServiceError(code, errors[0]?.message, { errors });
+}
+
 /** @throws `duplicate_event` naming every repetition. */
 export function refuseDuplicates(bindings: readonly { event: string }[], at: string): void {
   const seen = new Set<string>();
   const errors = bindings.flatMap(({ event }, index) => {
-    if (!seen.has(event)) {
-      seen.add(event);
-      return [];
-    }
-    return [fieldProblem(`${at}/${index}/event`, 'duplicate_event', `The event "${event}" appears twice.`)];
+    const message = `The event "${event}" appears twice.`;
+    if (seen.has(event)) return [fieldProblem(`${at}/${index}/event`, 'duplicate_event', message)];
+    seen.add(event);
+    return [];
   });
-  if (errors.length > 0) throw new ServiceError('duplicate_event', errors[0]?.message, { errors });
+  refuseProblems('duplicate_event', errors);
 }
 
 /** @throws `unknown_chain` for a name that the operator has not configured. */
@@ -54,19 +65,12 @@ export function refuseUnknownChains(
   at: string,
 ): void {
   const errors = bindings.flatMap(({ targetChains = [] }, index) =>
-    targetChains.flatMap((chain, position) =>
-      chains.has(chain)
-        ? []
-        : [
-            fieldProblem(
-              `${at}/${index}/targetChains/${position}`,
-              'unknown_chain',
-              unknownChain(chain, chains),
-            ),
-          ],
-    ),
+    targetChains.flatMap((chain, position) => {
+      const pointer = `${at}/${index}/targetChains/${position}`;
+      return chains.has(chain) ? [] : [fieldProblem(pointer, 'unknown_chain', unknownChain(chain, chains))];
+    }),
   );
-  if (errors.length > 0) throw new ServiceError('unknown_chain', errors[0]?.message, { errors });
+  refuseProblems('unknown_chain', errors);
 }
 
 function unknownChain(chain: string, configured: ReadonlySet<string>): string {
@@ -79,17 +83,9 @@ function unknownChain(chain: string, configured: ReadonlySet<string>): string {
 export const notBound = (event: string, bound: Iterable<string>): string =>
   `The event "${event}" is not bound.${didYouMean(event, bound)}`;
 
-/** What makes new bindings: claims on their versions, the names of chains, ids. */
-export interface BindingClaims {
-  readonly catalog: Pick<CatalogClient, 'claimVersions'>;
-  /** Names of the chains that bindings may name. */
-  readonly chains: ReadonlySet<string>;
-  readonly ids: Pick<IdBlocks, 'take'>;
-}
-
 /** Claims the versions and makes the bindings; pointers of errors begin with `at`. */
 export async function newBindings(
-  { catalog, chains, ids }: BindingClaims,
+  { catalog, chains, ids }: RuntimeContext,
   deployment: { address: string; worldId: number },
   given: readonly BindingInput[],
   at: string,
@@ -100,32 +96,22 @@ export async function newBindings(
   const versions = given.map(({ event, eventVersion: version }) => ({ event, version }));
   const claims = await claimAt(at, () => catalog.claimVersions(deployment, versions));
   const newIds = await ids.take(given.length);
-  return given.map((input, index) => {
-    const claim = claims[index];
-    if (claim === undefined) throw new Error('the catalog left out a claimed version');
-    const binding = bindingOf(input, claim, newIds[index], now);
+  return given.map(({ event, eventVersion, targetChains = [], onchain = null }, index) => {
+    const [claim, id] = [claims[index], newIds[index]];
+    if (claim === undefined || id === undefined) throw new Error('too few claims were made, or ids taken');
+    const claimed = { versionId: claim.id, claimRevision: claim.revision };
+    const binding = {
+      id,
+      event,
+      ...claimed,
+      eventVersion,
+      targetChains,
+      onchain,
+      createdAt: now,
+      updatedAt: now,
+    };
     return { binding, facts: factsOf(binding), definition: claim.definition };
   });
-}
-
-function bindingOf(
-  { event, eventVersion, targetChains, onchain }: BindingInput,
-  claim: VersionClaim,
-  id: number | undefined,
-  at: Date,
-): Binding {
-  if (id === undefined) throw new Error('too few ids were taken');
-  return {
-    id,
-    event,
-    versionId: claim.id,
-    claimRevision: claim.revision,
-    eventVersion,
-    targetChains: targetChains ?? [],
-    onchain: onchain ?? null,
-    createdAt: at,
-    updatedAt: at,
-  };
 }
 
 /**
@@ -148,9 +134,9 @@ export async function claimAt<T>(
   }
 }
 
-export type BodyLimits = Pick<ContentLimits, 'descriptionBytes' | 'bindingsPerDeployment'>;
+export type BodyLimits = Pick<RuntimeLimits, 'descriptionBytes' | 'bindingsPerDeployment'>;
 
-/** The same for a body that is a list of bindings. */
+/** Holds a body that is a list of bindings to the operator's limit. */
 export function refuseLongList(bindings: readonly unknown[], limits: BodyLimits): void {
   const problems = listProblems(bindings, '', limits);
   if (problems.length > 0) throw refusal(problems, 'The body');
@@ -163,4 +149,121 @@ export function listProblems(
 ): FieldProblem[] {
   if (bindings.length <= most) return [];
   return [fieldProblem(pointer, 'too_big', `A deployment has at most ${most} bindings.`)];
+}
+
+/**
+ * Likely mistakes in a binding that are allowed. Pointers begin with `at`, the binding's path in the body.
+ * @param lack why no wallet can pay for executions of the deployment
+ */
+export const bindingWarnings = (
+  { onchain }: Pick<BindingInput, 'onchain'>,
+  definition: VersionDefinition,
+  lack: string | undefined,
+  at: string,
+): FieldProblem[] => [
+  ...unpayable(definition, lack, `${at}/event`),
+  ...nothingToRun(definition, `${at}/event`),
+  ...filterWarnings(onchain, definition, `${at}/onchain`),
+];
+
+/** Filter names that name nothing which the version declares, so that nothing is pushed of them. */
+function filterWarnings(
+  filter: OnchainFilter | null | undefined,
+  definition: VersionDefinition,
+  at: string,
+): FieldProblem[] {
+  const attributes = changeableAttributes(definition);
+  const keys = declaredResult(definition);
+  return [
+    ...unknownNames(filter?.stateChanges, attributes, `${at}/stateChanges`, NO_ATTRIBUTE),
+    ...unknownNames(filter?.result, keys, `${at}/result`, NO_RESULT_KEY),
+  ];
+}
+
+const MAX_NAMED = 20;
+const NO_ATTRIBUTE = 'No entity schema that the version may change has an attribute';
+const NO_RESULT_KEY = 'The version declares no result key';
+
+function unknownNames(
+  names: readonly string[] | null | undefined,
+  known: readonly string[] | undefined,
+  at: string,
+  missing: string,
+): FieldProblem[] {
+  if (known === undefined) return [];
+  const all = new Set(known);
+  return (names ?? [])
+    .map((name, index) => ({ name, index }))
+    .filter(({ name }) => !all.has(name))
+    .slice(0, MAX_NAMED)
+    .map(({ name, index }) => {
+      const text = `${missing} "${name}".${didYouMean(name, known)}`;
+      return fieldProblem(`${at}/${index}`, 'unknown_name', text);
+    });
+}
+
+/**
+ * Both spellings of the attributes that an execution may change: `wins` and `horse.wins`, those of the schemas and those
+ * that the template sets besides. Undefined where a schema without attributes may hold anything.
+ */
+function changeableAttributes({
+  schemas,
+  stateChanges,
+  mutationSettings,
+}: VersionDefinition): string[] | undefined {
+  const changeable = Object.values(schemas).filter(
+    ({ name }) => stateChanges === null || Object.hasOwn(stateChanges, name),
+  );
+  if (changeable.some(({ attributes }) => attributes.length === 0)) return undefined;
+  const declared = changeable.flatMap(({ name, attributes }) =>
+    attributes.map((attribute) => ({ schema: name, attribute: attribute.name })),
+  );
+  const set = changesIn(mutationSettings?.template ?? {}).flatMap(({ schema = '', change }) =>
+    isJsonObject(change) ? Object.keys(change).map((attribute) => ({ schema, attribute })) : [],
+  );
+  return [...declared, ...set].flatMap(({ schema, attribute }) => [attribute, `${schema}.${attribute}`]);
+}
+
+/** The top-level keys that the `outputSchema` declares; undefined without one, and where it allows others. */
+function declaredResult({ outputSchema }: VersionDefinition): string[] | undefined {
+  const compiled = outputSchema === null ? undefined : compileContract(outputSchema);
+  if (compiled?.ok !== true) return undefined;
+  const { properties, additionalProperties } = toJsonSchema(compiled.contract);
+  return additionalProperties === false && isJsonObject(properties) ? Object.keys(properties) : undefined;
+}
+
+/** Why no wallet can pay for executions of a deployment; undefined where wallets can. */
+export const lackOf = (payToAddress: string | null, payments: Payments): string | undefined =>
+  payToAddress === null ? NO_RECEIVER : payments.whyUnpayable(payToAddress);
+
+const NO_RECEIVER =
+  'the deployment has no payToAddress: no wallet can execute it until the deployment has one';
+
+/** Warns of a public event with a price that no wallet can pay. @param lack why not, of the deployment */
+function unpayable(
+  { event, executionSettings }: Pick<VersionDefinition, 'event' | 'executionSettings'>,
+  lack: string | undefined,
+  pointer: string,
+): FieldProblem[] {
+  const { visibility, priceUsd = 0 } = executionSettings ?? {};
+  if (visibility !== 'public' || priceUsd <= 0 || lack === undefined) return [];
+  const message = `The public event "${event}" costs ${priceUsd} USD and ${lack}.`;
+  return [fieldProblem(pointer, 'pay_to_address_missing', message)];
+}
+
+/**
+ * The bound events with a price that no wallet can pay. A warning is not worth a failure: without the catalog there are
+ * none.
+ * @param lack why not, of the deployment
+ */
+export async function unpayableBound(
+  catalog: CatalogClient,
+  { bindings }: Pick<DeploymentState, 'bindings'>,
+  lack: string | undefined,
+  pointer: string,
+): Promise<FieldProblem[]> {
+  if (lack === undefined) return [];
+  const versions = [...bindings.values()].map(({ versionId }) => catalog.version(versionId));
+  const found = await Promise.all(versions).catch(() => []);
+  return found.flatMap((one) => (one === undefined ? [] : unpayable(one.definition, lack, pointer)));
 }

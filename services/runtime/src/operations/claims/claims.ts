@@ -5,37 +5,27 @@ import {
   type referenceRpcs,
   ServiceError,
 } from '@orrery/contracts';
-import type { KeyedMutex, Logger } from '@orrery/service-kit';
-import type { CatalogClient } from '../../lane/catalog/catalog-client.js';
 import type { WorkItem } from '../../lane/items/work-item.js';
-import type { Lanes } from '../../lane/queue/lanes.js';
 import { emptySchemas, removeClaims } from '../../store/deployments/claim-store.js';
-import type { DeploymentDirectory, KnownDeployment } from '../../store/deployments/deployment-directory.js';
+import type { KnownDeployment } from '../../store/deployments/deployment-directory.js';
 import {
   type ClaimedSchema,
   type DeploymentState,
   ofInstancesIn,
 } from '../../store/state/deployment-state.js';
 import type { Db } from '../../store/tables/schema.js';
+import type { RuntimeContext } from '../context.js';
 
 type Held = (typeof referenceRpcs)['references.held'];
 
 const GONE = { exists: false, versionIds: [], schemaIds: [] };
-
-interface ReferenceDependencies {
-  readonly db: Db;
-  readonly directory: Pick<DeploymentDirectory, 'byAddress'>;
-  readonly lanes: Pick<Lanes, 'submit'>;
-  /** Claims and releases run one at a time per deployment. */
-  readonly claimMutex: KeyedMutex;
-}
 
 /**
  * Answers the catalog's sweep at the owner, in the deployment's lane and so after everything that was committed before.
  * Never at the same time as a claim, so no claim is renewed before its row is removed. @throws NotOwner
  */
 export async function heldHere(
-  { db, lanes, directory, claimMutex }: ReferenceDependencies,
+  { db, lanes, directory, claimMutex }: RuntimeContext,
   request: RequestOf<Held>,
   call: CallContext,
 ): Promise<ReplyOf<Held>> {
@@ -67,15 +57,13 @@ function heldItem(
     deadline,
     signal,
     prepare: async (state) => {
-      const candidates = [...state.claimedSchemas].filter(([, { schemaId }]) => schemaIds.includes(schemaId));
-      empty = await emptySchemas(
-        db,
-        state.id,
-        candidates.map(([name]) => name),
-      );
+      const names = state.claimedSchemas
+        .entries()
+        .flatMap(([name, { schemaId }]) => (schemaIds.includes(schemaId) ? [name] : []));
+      empty = await emptySchemas(db, state.id, [...names]);
     },
     decide: (state) => {
-      releaseEmpty(state, empty);
+      for (const name of empty) if (!isUsed(state, name)) state.claimedSchemas.delete(name);
       const bound = new Set([...state.bindings.values()].map(({ versionId }) => versionId));
       const claimed = new Set([...state.claimedSchemas.values()].map(({ schemaId }) => schemaId));
       const held = {
@@ -89,47 +77,35 @@ function heldItem(
 }
 
 /**
- * A claim lasts as long as its schema has an instance. Instances that were created since the database was read, or that
- * are not committed yet, are in memory; a first instance after this claims the schema again. A run that waits for its
- * payment has claimed the schemas of the instances that it will create, and holds these.
+ * Whether a claim is used: it lasts as long as its schema has an instance. Instances that were created since the database
+ * was read, or that are not committed yet, are in memory; a first instance after this claims the schema again. A run that
+ * waits for its payment has claimed the schemas of the instances that it will create, and holds these.
  */
-function releaseEmpty(
-  { claimedSchemas, instances, runs }: DeploymentState,
-  empty: ReadonlySet<string>,
-): void {
-  for (const name of empty)
-    if (!instances.hasAny(name) && !runs.isHeld(ofInstancesIn(name))) claimedSchemas.delete(name);
-}
-
-type ReleaseEmptySchema = (deployment: KnownDeployment, schema: string, call: CallContext) => Promise<void>;
-
-interface ReleaseDependencies {
-  readonly db: Db;
-  readonly lanes: Pick<Lanes, 'submit'>;
-  readonly catalog: Pick<CatalogClient, 'release'>;
-  readonly claimMutex: KeyedMutex;
-  readonly logger: Logger;
-}
+const isUsed = ({ instances, runs }: DeploymentState, schema: string): boolean =>
+  instances.hasAny(schema) || runs.isHeld(ofInstancesIn(schema));
 
 /**
  * Releases a claim at once, so an unused schema can be deleted without waiting for the catalog's sweep. Never fails the
  * call that it follows. Once the lane has released the claim, a new instance claims the schema again, after this.
  */
-export const createReleaseEmptySchema =
-  ({ db, lanes, catalog, claimMutex, logger }: ReleaseDependencies): ReleaseEmptySchema =>
-  (deployment, schema, call) =>
-    claimMutex
-      .run(deployment.id, async () => {
-        const released = await lanes.submit(releaseItem(db, deployment, schema, call));
-        if (released === undefined) return;
-        const { claim, state } = released;
-        await removeClaims(db, state, [claim.schemaId]);
-        const made = { id: claim.schemaId, revision: claim.revision };
-        await catalog.release(deployment.address, { schemas: [made] });
-      })
-      .catch((error: unknown) =>
-        logger.info({ err: error }, 'releasing the claim on an empty schema failed; the sweep releases it'),
-      );
+export const releaseEmptySchema = (
+  { db, lanes, catalog, claimMutex, logger }: RuntimeContext,
+  deployment: KnownDeployment,
+  schema: string,
+  call: CallContext,
+): Promise<void> =>
+  claimMutex
+    .run(deployment.id, async () => {
+      const released = await lanes.submit(releaseItem(db, deployment, schema, call));
+      if (released === undefined) return;
+      const { claim, state } = released;
+      await removeClaims(db, state, [claim.schemaId]);
+      const made = { id: claim.schemaId, revision: claim.revision };
+      await catalog.release(deployment.address, { schemas: [made] });
+    })
+    .catch((error: unknown) =>
+      logger.info({ err: error }, 'releasing the claim on an empty schema failed; the sweep releases it'),
+    );
 
 interface Released {
   readonly claim: ClaimedSchema;
@@ -154,9 +130,7 @@ function releaseItem(
     },
     decide: (state) => {
       const claim = state.claimedSchemas.get(schema);
-      if (claim === undefined || !seen?.isEmpty || state.instances.hasAny(schema)) return STILL_USED;
-      // A run that waits for its payment has claimed it for the instances that it will create.
-      if (state.runs.isHeld(ofInstancesIn(schema))) return STILL_USED;
+      if (claim === undefined || !seen?.isEmpty || isUsed(state, schema)) return STILL_USED;
       // The result of the read is reliable only while nothing has been committed since.
       if (seen?.seq !== state.head.seq) return { kind: 'prepare' };
       state.claimedSchemas.delete(schema);

@@ -1,11 +1,12 @@
-import type { Bus } from '@orrery/bus';
 import {
   accountOf,
   type CallContext,
   catalogContract,
   type deploymentRpcs,
   type FieldProblem,
+  fieldProblem,
   type Handlers,
+  type NewDeployment,
   newAddress,
   type ReplyOf,
   type RequestOf,
@@ -21,41 +22,35 @@ import {
   transaction,
 } from '@orrery/database';
 import { learnAccount } from '@orrery/service-host';
-import type { Clock } from '@orrery/service-kit';
-import {
-  defaultModelId,
-  type ModelList,
-  refuseUnknownModel,
-  refuseUnpriced,
-} from '../../core/models/model.js';
-import type { CatalogClient } from '../../lane/catalog/catalog-client.js';
+import { tooManyInstances } from '../../core/deciding/check-changes.js';
+import { defaultModelId, refuseUnknownModel, refuseUnpriced } from '../../core/models/model.js';
 import { isKnown, refuseOverQuota, storeAccount } from '../../store/deployments/account-store.js';
-import { SourceChanged } from '../../store/deployments/copy-source.js';
+import type { SchemaClaim } from '../../store/deployments/claim-store.js';
+import {
+  type ClaimedCopies,
+  type CloneSource,
+  contentAt,
+  contentNow,
+  readSource,
+  SourceChanged,
+} from '../../store/deployments/copy-source.js';
 import { toRecord } from '../../store/deployments/deployment-directory.js';
 import { type DeploymentPlan, insertDeployment } from '../../store/deployments/insert-deployment.js';
-import type { NewBinding } from '../../store/state/bindings.js';
+import { headOf } from '../../store/journal/journal-store.js';
+import { readPast } from '../../store/journal/verify/verify-journal.js';
+import { listBindings, type NewBinding } from '../../store/state/bindings.js';
 import { type LockedDefinition, lockedDefinition } from '../../store/state/deployment-state.js';
-import { newBindings } from '../bindings/binding-rules.js';
-import { bindingWarnings, lackOf, type Receivers } from '../bindings/binding-warnings.js';
-import { refuseLargeBody } from './change-item.js';
-import { type CloneDependencies, claimCopies, findCloneSource } from './clone-source.js';
+import type { Db } from '../../store/tables/schema.js';
+import { bindingWarnings, lackOf, newBindings } from '../bindings/binding-rules.js';
+import type { RuntimeContext } from '../context.js';
+import { refuseLargeBody } from './handlers.js';
 
 type Creation = (typeof deploymentRpcs)['deployments.create'];
 
-interface CreationDependencies extends CloneDependencies {
-  readonly bus: Pick<Bus, 'call'>;
-  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
-  readonly catalog: CloneDependencies['catalog'] & Pick<CatalogClient, 'lock'>;
-  readonly models: ModelList;
-  readonly payments: Receivers;
-  /** Publishes the first entry of a deployment that was committed. */
-  readonly announceCreation: (deployment: string) => void;
-}
-
 export const creationHandlers = (
-  dependencies: CreationDependencies,
+  context: RuntimeContext,
 ): Handlers<Pick<typeof deploymentRpcs, 'deployments.create'>> => ({
-  'deployments.create': (request, call) => createDeployment(dependencies, request, call),
+  'deployments.create': (request, call) => createDeployment(context, request, call),
 });
 
 /**
@@ -64,7 +59,7 @@ export const creationHandlers = (
  * that fails. A lock is final, so it comes last, after the quota and the limits.
  */
 async function createDeployment(
-  dependencies: CreationDependencies,
+  context: RuntimeContext,
   request: RequestOf<Creation>,
   call: CallContext,
 ): Promise<ReplyOf<Creation>> {
@@ -73,25 +68,25 @@ async function createDeployment(
     request.headers['idempotency-key'],
     request.body,
     call.caller,
-    dependencies.clock.now(),
+    context.clock.now(),
   );
-  const answer = keyed && (await findAnswer(dependencies.db, keyed));
+  const answer = keyed && (await findAnswer(context.db, keyed));
   // Stored by this very operation.
   if (answer !== undefined) return told(answer as Stored);
   const created = await untilUnchanged(async () => {
-    const plan = await planDeployment(dependencies, request, call);
+    const plan = await planDeployment(context, request, call);
     return transaction(
-      dependencies.db,
+      context.db,
       (trx) =>
         answerOnce(trx, keyed, async () => {
-          const message = withWarnings(warningsOf(plan, dependencies.payments));
-          const record = toRecord(await insertDeployment(trx, plan, call.caller, dependencies.limits));
+          const message = withWarnings(warningsOf(plan, context.payments));
+          const record = toRecord(await insertDeployment(trx, plan, call.caller, context.limits));
           return { ...record, ...(message !== undefined && { message }) };
         }),
       { ...(plan.copies && COPYING), signal: call.signal },
     );
   });
-  dependencies.announceCreation(created.address);
+  context.announceCreation(created.address);
   return told(created);
 }
 
@@ -104,7 +99,10 @@ function told(stored: Stored): ReplyOf<Creation> {
 }
 
 /** Likely mistakes in the bindings that are allowed. Copied ones were told of when the source got them. */
-function warningsOf({ given, bindings }: DeploymentPlan, payments: Receivers): FieldProblem[] {
+function warningsOf(
+  { given, bindings }: DeploymentPlan,
+  payments: RuntimeContext['payments'],
+): FieldProblem[] {
   const lack = lackOf(given.payToAddress ?? null, payments);
   return bindings
     .slice(0, given.bindings.length)
@@ -131,11 +129,11 @@ async function untilUnchanged<T>(create: () => Promise<T>): Promise<T> {
 }
 
 async function planDeployment(
-  dependencies: CreationDependencies,
+  context: RuntimeContext,
   { params, body }: RequestOf<Creation>,
   call: CallContext,
 ): Promise<DeploymentPlan> {
-  const { db, catalog, bus, clock, models, chains, ids, limits } = dependencies;
+  const { db, bus, clock, models, limits } = context;
   const ownerAccountId = accountOf(call.caller);
   if (ownerAccountId === undefined) throw new ServiceError('forbidden');
   refuseLargeBody(body, limits);
@@ -153,13 +151,10 @@ async function planDeployment(
   const at = new Date(clock.now());
   const home = { ...world, address, ownerAccountId };
   const source = await findCloneSource(db, home, body);
-  const explicit = await newBindings({ catalog, chains, ids }, home, body.bindings, '/bindings', at);
-  const { signal, deadline } = call;
-  const copies =
-    source && (await claimCopies(dependencies, source, home, explicit, { at, signal, deadline }));
+  const explicit = await newBindings(context, home, body.bindings, '/bindings', at);
+  const copies = source && (await claimCopies(context, source, home, explicit, at, call));
   const bindings = [...explicit, ...(copies?.bindings ?? [])];
-  const locked =
-    body.mode === 'locked' ? await lockNow({ db, catalog, models }, home, bindings, body.aiModelId) : null;
+  const locked = body.mode === 'locked' ? await lockNow(context, home, bindings, body.aiModelId) : null;
   return { ...home, given: body, bindings, locked, copies, at };
 }
 
@@ -167,7 +162,7 @@ async function planDeployment(
  * A deployment may be locked from the start: then its versions are locked as by the lock action. @throws `quota_exceeded`
  */
 async function lockNow(
-  { db, catalog, models }: Pick<CreationDependencies, 'db' | 'catalog' | 'models'>,
+  { db, catalog, models }: RuntimeContext,
   { worldId, ownerAccountId }: { worldId: number; ownerAccountId: number },
   bindings: readonly NewBinding[],
   aiModelId: string | null | undefined,
@@ -176,4 +171,91 @@ async function lockNow(
   await refuseOverQuota(db, ownerAccountId);
   const { definitions, world } = await catalog.lock(worldId, versionIds);
   return lockedDefinition(definitions, world, aiModelId ?? defaultModelId(models));
+}
+
+/**
+ * Finds the source of a clone: of the same world and account. What is foreign, deleted or elsewhere looks absent.
+ * @throws `unknown_deployment`, `validation_failed` for a `sourceSeq` that its journal has not reached
+ */
+async function findCloneSource(
+  db: Db,
+  home: { worldId: number; ownerAccountId: number },
+  { sourceDeployment, sourceSeq }: NewDeployment,
+): Promise<CloneSource | null> {
+  if (sourceDeployment === undefined) {
+    if (sourceSeq === undefined) return null;
+    throw badSeq('It names an entry of the journal of `sourceDeployment`, which is missing.');
+  }
+  const source = await readSource(db, home, sourceDeployment);
+  if (source === undefined) throw unknownDeployment();
+  if (sourceSeq === undefined) return { ...source, seq: undefined };
+  const { seq } = await headOf(db, source.id);
+  if (sourceSeq > seq) throw badSeq(`The journal ends at ${seq}.`);
+  return { ...source, seq: sourceSeq };
+}
+
+function unknownDeployment(): ServiceError {
+  const message = 'You have no such deployment in this world.';
+  const errors = [fieldProblem('/sourceDeployment', 'unknown_deployment', message)];
+  return new ServiceError('unknown_deployment', message, { errors });
+}
+
+const badSeq = (message: string) =>
+  new ServiceError('validation_failed', `/sourceSeq: ${message}`, {
+    errors: [fieldProblem('/sourceSeq', 'out_of_range', message)],
+  });
+
+/** `explicit` bindings win over copied ones of the same event. @throws `limit_reached`, `unknown_entity_schema`, `history_broken` */
+async function claimCopies(
+  context: RuntimeContext,
+  source: CloneSource,
+  home: { address: string; worldId: number },
+  explicit: readonly NewBinding[],
+  at: Date,
+  call: CallContext,
+): Promise<ClaimedCopies> {
+  const sourceBindings = await listBindings(context.db, source.id);
+  const own = new Set(explicit.map(({ binding }) => binding.event));
+  const copied = sourceBindings.filter(({ event }) => !own.has(event));
+  refuseTooMany(own.size + copied.length, context.limits);
+  const bindings = await newBindings(context, home, copied, '/sourceDeployment', at);
+  return {
+    source,
+    sourceBindings,
+    bindings,
+    schemas: await claimSchemas(context, source, home, call),
+  };
+}
+
+function refuseTooMany(count: number, { bindingsPerDeployment: limit }: RuntimeContext['limits']): void {
+  if (count <= limit) return;
+  throw new ServiceError('limit_reached', `A deployment has at most ${limit} bindings.`, {
+    facts: { limit, bindings: count },
+  });
+}
+
+async function claimSchemas(
+  context: RuntimeContext,
+  source: CloneSource,
+  { address, worldId }: { address: string; worldId: number },
+  call: CallContext,
+): Promise<readonly SchemaClaim[]> {
+  const { db, catalog, limits } = context;
+  const { id, seq } = source;
+  const { names, instances } = await (seq === undefined
+    ? contentNow(db, id)
+    : readPast(context, source, seq, call, () => contentAt(db, id, seq)));
+  if (instances > limits.instancesPerDeployment) throw tooManyInstances(limits.instancesPerDeployment);
+  if (names.length === 0) return [];
+  return catalog.claimSchemas({ address, world_id: worldId }, names).catch(asOfSource);
+}
+
+/** The past may have instances of a schema that no longer exists. */
+function asOfSource(error: unknown): never {
+  if (!(error instanceof ServiceError) || error.code !== 'unknown_entity_schema') throw error;
+  const message = 'The source had instances of an entity schema that no longer exists.';
+  throw new ServiceError(error.code, message, {
+    errors: [fieldProblem('/sourceSeq', error.code, message)],
+    cause: error,
+  });
 }

@@ -1,77 +1,64 @@
-import type { Bus } from '@orrery/bus';
 import {
   accountOf,
+  type CallContext,
   catalogContract,
+  type DeploymentRecord,
   type DeploymentSettings,
   type deploymentRpcs,
   type FieldProblem,
+  fieldProblem,
   type Handlers,
+  type JournalKind,
   type JsonObject,
   paginationOf,
+  refusal,
   refuseDeepPage,
+  type VersionDefinition,
+  type WorldTexts,
   withWarnings,
 } from '@orrery/contracts';
-import type { Logger, Semaphore } from '@orrery/service-kit';
-import { type ModelList, refuseUnknownModel, refuseUnpriced } from '../../core/models/model.js';
-import type { CatalogClient } from '../../lane/catalog/catalog-client.js';
-import type { OwnedHandler, OwnedHandlers } from '../../lane/ownership/route-to-owner.js';
-import type { Lanes } from '../../lane/queue/lanes.js';
+import type { Updateable } from 'kysely';
+import { lifecycleEntry } from '../../core/deciding/lifecycle-entry.js';
 import {
-  type DeploymentAccess,
+  defaultModelId,
+  type ModelList,
+  refuseUnknownModel,
+  refuseUnpriced,
+} from '../../core/models/model.js';
+import type { ItemOutcome, WorkItem } from '../../lane/items/work-item.js';
+import type { OwnedHandler, OwnedHandlers } from '../../lane/ownership/route-to-owner.js';
+import {
+  type KnownDeployment,
   listDeployments,
-  type RuntimeLimits,
   refuseLocked,
   toRecord,
 } from '../../store/deployments/deployment-directory.js';
-import type { DeploymentState } from '../../store/state/deployment-state.js';
-import type { Db } from '../../store/tables/schema.js';
-import { lackOf, type Receivers, unpayableBound } from '../bindings/binding-warnings.js';
-import { changeItem, type DeploymentChange, lockItem, refuseLargeBody } from './change-item.js';
+import { type DeploymentState, lockedColumns, lockedDefinition } from '../../store/state/deployment-state.js';
+import type { RuntimeTables } from '../../store/tables/schema.js';
+import { type BodyLimits, lackOf, listProblems, unpayableBound } from '../bindings/binding-rules.js';
+import type { RuntimeContext } from '../context.js';
 
 type Rpcs = typeof deploymentRpcs;
 type Reads = Pick<Rpcs, 'deployments.list' | 'deployments.get' | 'deployments.relation'>;
 type DeploymentWrites = Omit<Rpcs, keyof Reads | 'deployments.create'>;
 
-interface DeploymentDependencies {
-  readonly db: Db;
-  readonly bus: Pick<Bus, 'call'>;
-  /** Bounds how many reads run at once. */
-  readonly reading: Semaphore;
-  readonly access: Pick<DeploymentAccess, 'visible'>;
-  readonly lanes: Pick<Lanes, 'submit'>;
-  readonly models: ModelList;
-  readonly catalog: Pick<CatalogClient, 'lock' | 'release' | 'version'>;
-  readonly payments: Receivers;
-  readonly limits: RuntimeLimits;
-  readonly logger: Logger;
-}
-
-export function deploymentReads({
-  db,
-  bus,
-  access,
-  reading,
-}: Pick<DeploymentDependencies, 'db' | 'bus' | 'reading'> & {
-  access: Pick<DeploymentAccess, 'visible' | 'see'>;
-}): Handlers<Reads> {
-  return {
-    'deployments.list': async ({ params, query }, call) => {
-      refuseDeepPage(query);
-      const request = { params: { idOrAddress: params.worldAddress }, query: {}, headers: {}, body: {} };
-      const { data: world } = await bus.call(catalogContract.rpcs['worlds.get'], request, call);
-      const list = () => listDeployments(db, world.id, accountOf(call.caller), query);
-      const { rows, total } = await reading.run(call.signal, list);
-      return { data: rows.map(toRecord), pagination: paginationOf(query, total) };
-    },
-    'deployments.get': async ({ params }, { caller, signal }) => ({
-      data: toRecord(await reading.run(signal, () => access.visible(params, caller))),
-    }),
-    'deployments.relation': async ({ params }, { caller, signal }) => {
-      const { address, isOwner } = await reading.run(signal, () => access.see(params, caller));
-      return { address, relation: isOwner ? 'owner' : 'visible' };
-    },
-  };
-}
+export const deploymentReads = ({ db, bus, access, reading }: RuntimeContext): Handlers<Reads> => ({
+  'deployments.list': async ({ params, query }, call) => {
+    refuseDeepPage(query);
+    const request = { params: { idOrAddress: params.worldAddress }, query: {}, headers: {}, body: {} };
+    const { data: world } = await bus.call(catalogContract.rpcs['worlds.get'], request, call);
+    const list = () => listDeployments(db, world.id, accountOf(call.caller), query);
+    const { rows, total } = await reading.run(call.signal, list);
+    return { data: rows.map(toRecord), pagination: paginationOf(query, total) };
+  },
+  'deployments.get': async ({ params }, { caller, signal }) => ({
+    data: toRecord(await reading.run(signal, () => access.visible(params, caller))),
+  }),
+  'deployments.relation': async ({ params }, { caller, signal }) => {
+    const { address, isOwner } = await reading.run(signal, () => access.see(params, caller));
+    return { address, relation: isOwner ? 'owner' : 'visible' };
+  },
+});
 
 const set =
   (column: 'is_public' | 'owner_paused', on: boolean, kind: DeploymentChange['kind']) =>
@@ -80,8 +67,8 @@ const set =
 
 type Action = OwnedHandler<DeploymentWrites['deployments.publish']>;
 
-export function deploymentWrites(dependencies: DeploymentDependencies): OwnedHandlers<DeploymentWrites> {
-  const { lanes, models, catalog, payments, limits, logger } = dependencies;
+export function deploymentWrites(context: RuntimeContext): OwnedHandlers<DeploymentWrites> {
+  const { lanes, models, catalog, payments, limits, logger } = context;
   const warningsOf = (state: DeploymentState, payToAddress: string | null, pointer: string) =>
     unpayableBound(catalog, state, lackOf(payToAddress, payments), pointer);
   const action =
@@ -130,7 +117,7 @@ export function deploymentWrites(dependencies: DeploymentDependencies): OwnedHan
       return { data: { deleted: true } };
     },
     'deployments.lock': async (deployment, _request, call) => {
-      const { record, changed } = await lanes.submit(lockItem(dependencies, deployment, call));
+      const { record, changed } = await lanes.submit(lockItem(context, deployment, call));
       return { data: record, message: changed ? 'Deployment locked' : 'Deployment is already locked' };
     },
     'deployments.publish': async (deployment, _request, call) => {
@@ -193,4 +180,100 @@ function settingsOf(given: DeploymentSettings): DeploymentChange | undefined {
   if (Object.keys(columns).length === 0) return undefined;
   // Parsed JSON has no undefined members.
   return { kind: 'settings_updated', facts: given as JsonObject, columns };
+}
+
+/** Locks the versions in the catalog first, so a repeated lock completes one that was interrupted. */
+export function lockItem(
+  { catalog, models }: Pick<RuntimeContext, 'catalog' | 'models'>,
+  deployment: KnownDeployment,
+  call: CallContext,
+): WorkItem<Changed> {
+  let locked: { definitions: VersionDefinition[]; world: WorldTexts } | undefined;
+  const prepare = async (state: DeploymentState) => {
+    const ids = [...state.bindings.values()].map(({ versionId }) => versionId);
+    locked = state.row.mode === 'locked' ? undefined : await catalog.lock(deployment.worldId, ids);
+  };
+  return changeItem(
+    deployment,
+    call,
+    (state, at) => {
+      if (state.row.mode === 'locked') return undefined;
+      if (locked === undefined || !coversAll(locked.definitions, state)) return 'prepare';
+      const modelId = state.row.ai_model_id ?? defaultModelId(models);
+      const definition = lockedDefinition(locked.definitions, locked.world, modelId);
+      const columns = lockedColumns(definition, at);
+      return { kind: 'locked', facts: { definitionHash: columns.definition_hash }, columns };
+    },
+    prepare,
+  );
+}
+
+/** Exactly the bound versions: a binding may have changed meanwhile. */
+function coversAll(definitions: readonly VersionDefinition[], { bindings }: DeploymentState): boolean {
+  const locked = new Set(definitions.map(({ versionId }) => versionId));
+  return (
+    bindings.size === locked.size && [...bindings.values()].every(({ versionId }) => locked.has(versionId))
+  );
+}
+
+/** A change of a deployment's own row, and the facts of its journal entry. */
+interface DeploymentChange {
+  readonly kind: JournalKind;
+  readonly facts: JsonObject;
+  readonly columns: Updateable<RuntimeTables['deployments']>;
+}
+
+interface Changed {
+  readonly record: DeploymentRecord;
+  readonly changed: boolean;
+}
+
+/**
+ * A change of the deployment itself. `decide` answers `undefined` when nothing is to change, `prepare` when the
+ * preparation no longer fits, and throws the error that forbids the change.
+ */
+export function changeItem(
+  deployment: KnownDeployment,
+  { deadline, signal, caller }: CallContext,
+  decide: (state: DeploymentState, at: Date) => DeploymentChange | 'prepare' | undefined,
+  prepare: (state: DeploymentState) => Promise<void> | void = () => undefined,
+): WorkItem<Changed> {
+  return {
+    deploymentId: deployment.id,
+    deadline,
+    signal,
+    prepare,
+    decide: (state, _ids, now): ItemOutcome<Changed> => {
+      const at = new Date(now);
+      const change = decide(state, at);
+      if (change === 'prepare') return { kind: 'prepare' };
+      if (change === undefined)
+        return { kind: 'answer', answer: { record: toRecord(state.row), changed: false } };
+      const entry = lifecycleEntry(change.kind, deployment.address, caller, now, change.facts);
+      const row = { ...change.columns, updated_at: at };
+      return {
+        kind: 'commit',
+        effects: { entry, row },
+        answer: () => ({ reply: { record: toRecord(state.row), changed: true } }),
+      };
+    },
+  };
+}
+
+/** Holds a body to the operator's limits. @throws ServiceError `validation_failed` with pointers */
+export function refuseLargeBody(
+  { description, bindings = [] }: { description?: string | null | undefined; bindings?: readonly unknown[] },
+  limits: BodyLimits,
+): void {
+  const problems = [
+    ...descriptionProblems(description ?? '', limits),
+    ...listProblems(bindings, '/bindings', limits),
+  ];
+  if (problems.length > 0) throw refusal(problems, 'The body');
+}
+
+function descriptionProblems(description: string, { descriptionBytes }: BodyLimits): FieldProblem[] {
+  if (Buffer.byteLength(description) <= descriptionBytes) return [];
+  const message = `A description may have at most ${descriptionBytes / 1024} KiB.`;
+  return [fieldProblem('/description', 'too_large', message)];
 }

@@ -9,19 +9,11 @@ import {
   refuseDeepPage,
   refusedHttp,
 } from '@orrery/contracts';
-import type { Clock } from '@orrery/service-kit';
 import type { ModelList } from '../../core/models/model.js';
-import type { DeploymentAccess } from '../../store/deployments/deployment-directory.js';
 import { dayOf, readUsage } from '../../store/runs/usage-store.js';
-import type { Db } from '../../store/tables/schema.js';
+import type { RuntimeContext } from '../context.js';
 
-interface UsageDependencies {
-  readonly db: Db;
-  readonly clock: Pick<Clock, 'now'>;
-  readonly access: Pick<DeploymentAccess, 'owned'>;
-}
-
-export const usageReads = ({ db, clock, access }: UsageDependencies): Handlers<typeof aiUsageRpcs> => ({
+export const usageReads = ({ db, clock, access }: RuntimeContext): Handlers<typeof aiUsageRpcs> => ({
   'deployments.usage': async ({ params, query }, { caller }) => {
     const { id } = await access.owned(params, caller);
     const { from, to } = rangeOf(query, clock.now());
@@ -33,7 +25,7 @@ export const usageReads = ({ db, clock, access }: UsageDependencies): Handlers<t
 const DAY_MS = 24 * 60 * 60 * 1000;
 const DEFAULT_DAYS = 30;
 
-function rangeOf({ from, to = '' }: { from?: string | undefined; to?: string | undefined }, now: number) {
+function rangeOf({ from, to = '' }: Partial<Record<'from' | 'to', string | undefined>>, now: number) {
   const last = to === '' ? Math.max(Date.parse(dayOf(now)), Date.parse(from ?? dayOf(now))) : Date.parse(to);
   const first = from === undefined ? last - (DEFAULT_DAYS - 1) * DAY_MS : Date.parse(from);
   if (first > last) throw refused('The first day comes after the last.');

@@ -15,40 +15,30 @@ import {
 } from '@orrery/contracts';
 import { executionErrorOf } from '../../core/entries/entry.js';
 import type { WorkItem } from '../../lane/items/work-item.js';
-import { ANSWER_MARGIN_MS, awaitRun, type ExecuteDependencies, execute } from '../../runs/execute/execute.js';
-import type { ExecutionRequest } from '../../runs/requests/resolve-event.js';
-import {
-  type DeploymentDirectory,
-  deploymentAt,
-  type KnownDeployment,
-} from '../../store/deployments/deployment-directory.js';
+import { ANSWER_MARGIN_MS, awaitRun, execute } from '../../runs/execute/execute.js';
+import { deploymentAt, type KnownDeployment } from '../../store/deployments/deployment-directory.js';
 import { acknowledgeOccurrences, readUsedKeys, type StoredOutcome } from '../../store/runs/once-store.js';
+import type { RuntimeContext } from '../context.js';
 
 type Rpcs = typeof serviceExecutionRpcs;
 type ForService = RequestOf<Rpcs['executions.forService']>;
 type OutcomeOf = RequestOf<Rpcs['executions.outcomeOf']>;
 
-interface ForServiceDependencies extends ExecuteDependencies {
-  readonly directory: Pick<DeploymentDirectory, 'byAddress'>;
-}
-
 /** At the owner. @throws NotOwner */
-export const serviceExecutions = (dependencies: ForServiceDependencies): Handlers<Rpcs> => ({
+export const serviceExecutions = (context: RuntimeContext): Handlers<Rpcs> => ({
   'executions.forService': async (request, call) => {
     refuseOthers(call);
-    const deployment = await deploymentAt(dependencies.directory, request.deployment);
-    return executeForService(dependencies, deployment, request, call);
+    const deployment = await deploymentAt(context.directory, request.deployment);
+    return executeForService(context, deployment, request, call);
   },
   'executions.outcomeOf': async (request, call) => {
     refuseOthers(call);
-    const deployment = await deploymentAt(dependencies.directory, request.deployment);
-    return outcomeOf(dependencies, deployment, request, call);
+    const deployment = await deploymentAt(context.directory, request.deployment);
+    return outcomeOf(context, deployment, request, call);
   },
 });
 
-export const acknowledgements = ({
-  db,
-}: Pick<ForServiceDependencies, 'db'>): Handlers<typeof acknowledgeRpcs> => ({
+export const acknowledgements = ({ db }: RuntimeContext): Handlers<typeof acknowledgeRpcs> => ({
   'executions.acknowledge': async ({ occurrences }, call) => {
     refuseOthers(call);
     await acknowledgeOccurrences(db, occurrences);
@@ -62,19 +52,12 @@ function refuseOthers({ caller }: CallContext): void {
 }
 
 async function executeForService(
-  dependencies: ForServiceDependencies,
+  context: RuntimeContext,
   { id: deploymentId }: KnownDeployment,
   { event, input, trigger, keys, expected }: ForService,
   call: CallContext,
 ): Promise<ServiceExecution> {
-  const request: ExecutionRequest = {
-    deploymentId,
-    event,
-    input,
-    trigger,
-    walletAddress: null,
-    expected,
-  };
+  const request = { deploymentId, event, input, trigger, walletAddress: null, expected };
   const requestHash = canonicalHash({ deploymentId, event, input, trigger });
   const options = { once: { keys, requestHash }, asynchronous: false, outlivesCall: true };
   const early = { ...call, deadline: call.deadline - ANSWER_MARGIN_MS };
@@ -83,11 +66,11 @@ async function executeForService(
     runId = id;
   };
   try {
-    const answer = await execute(dependencies, request, { ...options, onAccepted }, early);
+    const answer = await execute(context, request, { ...options, onAccepted }, early);
     if (!('executionId' in answer)) return succeeded(answer);
     return call.leavesRun === true
       ? running(answer.executionId)
-      : await ofOtherRequest(dependencies, answer, early);
+      : await ofOtherRequest(context, answer, early);
   } catch (error) {
     return runId !== undefined && isLate(error) ? running(runId) : failed(error);
   }
@@ -95,12 +78,12 @@ async function executeForService(
 
 /** The run that another request with the same keys began: this one waits for it too. */
 async function ofOtherRequest(
-  { db, clock }: ForServiceDependencies,
+  context: RuntimeContext,
   { executionId }: AcceptedExecution,
   call: CallContext,
 ): Promise<ServiceExecution> {
   try {
-    const answer = await awaitRun({ db, clock }, executionId, Promise.resolve(), call);
+    const answer = await awaitRun(context, executionId, Promise.resolve(), call);
     return 'executionId' in answer ? running(executionId) : succeeded(answer);
   } catch (error) {
     return isLate(error) ? running(executionId) : failed(error);
@@ -127,7 +110,7 @@ function failed(error: unknown): ServiceExecution {
 }
 
 async function outcomeOf(
-  { db, lanes }: ForServiceDependencies,
+  { db, lanes }: RuntimeContext,
   { id }: KnownDeployment,
   { scope, key }: OutcomeOf,
   call: CallContext,

@@ -17,16 +17,13 @@ import { toCallError } from '@orrery/database';
 import { z } from 'zod';
 import { isUuid } from '../../core/entries/entry.js';
 import type { OnceRequest } from '../../lane/items/once-item.js';
-import { awaitRun, type ExecuteDependencies, execute } from '../../runs/execute/execute.js';
+import { awaitRun, execute } from '../../runs/execute/execute.js';
 import type { ExecutionRequest } from '../../runs/requests/resolve-event.js';
-import {
-  type DeploymentDirectory,
-  deploymentAt,
-  type KnownDeployment,
-} from '../../store/deployments/deployment-directory.js';
+import { deploymentAt, type KnownDeployment } from '../../store/deployments/deployment-directory.js';
 import { settlementOf } from '../../store/runs/payment-store.js';
 import { readRun, recordOfRun, requestOf, unendedAnswer } from '../../store/runs/run-store.js';
 import { awaitsPayment } from '../../store/state/deployment-state.js';
+import type { RuntimeContext } from '../context.js';
 
 type Rpcs = typeof publicExecutionRpcs;
 type Request = RequestOf<Rpcs['executions.public']>;
@@ -35,22 +32,17 @@ interface Reply {
   payment: SettlementResponse | null;
 }
 
-interface PublicExecutionDependencies extends ExecuteDependencies {
-  readonly directory: Pick<DeploymentDirectory, 'byAddress'>;
-  readonly messageWindow: MessageWindow;
-}
-
 /** At the owner. @throws NotOwner */
-export const publicExecutions = (dependencies: PublicExecutionDependencies): Handlers<Rpcs> => ({
+export const publicExecutions = (context: RuntimeContext): Handlers<Rpcs> => ({
   'executions.public': async (request, call) =>
-    executeHere(dependencies, await deploymentAt(dependencies.directory, request.deployment), request, call),
+    executeHere(context, await deploymentAt(context.directory, request.deployment), request, call),
 });
 
 /** By the id of the execution alone, which only its caller was told. */
 export const publicExecutionReads = ({
   db,
   directory,
-}: Pick<PublicExecutionDependencies, 'db' | 'directory'>): Handlers<typeof publicExecutionReadRpcs> => ({
+}: RuntimeContext): Handlers<typeof publicExecutionReadRpcs> => ({
   'executions.getPublic': async ({ params }) => {
     const deployment = await directory.byAddress(params.address);
     const row = isUuid(params.executionId) ? await readRun(db, params.executionId) : undefined;
@@ -65,7 +57,7 @@ export const publicExecutionReads = ({
  * on with the deployment, the event, the input and the price (docs/public-execution.md).
  */
 async function executeHere(
-  dependencies: PublicExecutionDependencies,
+  context: RuntimeContext,
   { id: deploymentId, address }: KnownDeployment,
   { event, input, message, payment, resource, awaitsRun }: Request,
   call: CallContext,
@@ -79,21 +71,19 @@ async function executeHere(
     walletAddress: wallet,
     offer: { payment, resource },
   };
-  const once = onceForMessage(dependencies, request, { wallet, message, address });
+  const once = onceForMessage(context, request, { wallet, message, address });
   let begun: string | undefined;
   const onAccepted = (runId: string) => {
     begun = runId;
   };
-  const answer = await execute(dependencies, request, { once, asynchronous: false, onAccepted }, call);
+  const answer = await execute(context, request, { once, asynchronous: false, onAccepted }, call);
   if ('executionId' in answer && (answer.executionId === begun || answer.state === 'awaiting_payment'))
     return { data: answer, payment: null };
-  const data = 'executionId' in answer ? await ofEarlierCall(dependencies, answer, awaitsRun, call) : answer;
+  const data = 'executionId' in answer ? await ofEarlierCall(context, answer, awaitsRun, call) : answer;
   if ('executionId' in data) return { data, payment: null };
   // Only who sends a payment is told its outcome.
   const paid =
-    payment === null
-      ? undefined
-      : await settlementOf(dependencies.db, deploymentId, data.seq).catch(afterCommit);
+    payment === null ? undefined : await settlementOf(context.db, deploymentId, data.seq).catch(afterCommit);
   return { data, payment: paid ?? null };
 }
 
@@ -111,13 +101,13 @@ function afterCommit(error: unknown): never {
 
 /** The message has begun a run that had not ended. @throws `request_in_flight` */
 async function ofEarlierCall(
-  dependencies: PublicExecutionDependencies,
+  context: RuntimeContext,
   { executionId }: AcceptedExecution,
   awaitsRun: boolean,
   call: CallContext,
 ): Promise<ExecutionAnswer | AcceptedExecution> {
-  if (awaitsRun) return awaitRun(dependencies, executionId, Promise.resolve(), call);
-  const row = await readRun(dependencies.db, executionId);
+  if (awaitsRun) return awaitRun(context, executionId, Promise.resolve(), call);
+  const row = await readRun(context.db, executionId);
   if (row !== undefined && awaitsPayment(row.state)) return unendedAnswer(row);
   throw new ServiceError(
     'request_in_flight',
@@ -133,7 +123,7 @@ function walletOf(caller: Caller): string {
 
 /** One use of a message by its wallet, for the first input that comes with it. @throws `message_mismatch` */
 function onceForMessage(
-  { clock, messageWindow }: Pick<PublicExecutionDependencies, 'clock' | 'messageWindow'>,
+  { clock, messageWindow }: RuntimeContext,
   { deploymentId, event, input }: ExecutionRequest,
   { wallet, message, address }: { wallet: string; message: string; address: string },
 ): OnceRequest {
@@ -148,11 +138,7 @@ function onceForMessage(
   };
 }
 
-/** How far a message's time may lie from the time at which it arrives, in milliseconds. */
-interface MessageWindow {
-  readonly maxAgeMs: number;
-  readonly maxAheadMs: number;
-}
+type MessageWindow = RuntimeContext['messageWindow'];
 
 /** `0x` and 40 hex digits. */
 const ADDRESS_LENGTH = 42;

@@ -1,7 +1,6 @@
-import { type Bus, serviceCall } from '@orrery/bus';
+import { serviceCall } from '@orrery/bus';
 import {
   type CallContext,
-  type Caller,
   chainContract,
   type Handlers,
   type HistoryEntry,
@@ -10,40 +9,30 @@ import {
   type lifecycleRpcs,
   ServiceError,
 } from '@orrery/contracts';
-import type { Clock, Semaphore } from '@orrery/service-kit';
 import { isUuid } from '../../core/entries/entry.js';
-import type { DeploymentAccess, SeenDeployment } from '../../store/deployments/deployment-directory.js';
 import { listHistory } from '../../store/journal/history.js';
 import { journalHeads, journalRange } from '../../store/journal/journal-pages.js';
 import { entryById, toHistoryEntry } from '../../store/journal/journal-store.js';
 import { lifecycleHeadOf, readLifecycle } from '../../store/journal/lifecycle.js';
 import { verifyJournal } from '../../store/journal/verify/verify-journal.js';
 import { isPaused } from '../../store/state/deployment-state.js';
-import type { Db } from '../../store/tables/schema.js';
-
-interface JournalDependencies {
-  db: Db;
-  clock: Pick<Clock, 'monotonic'>;
-  /** Resolves path parameters. Throws `deployment_not_found` for what is absent, deleted or not visible. */
-  see(params: { worldAddress: string; address: string }, caller: Caller): Promise<SeenDeployment>;
-  /** Bounds how many verifications run in this process. */
-  verifying: Semaphore;
-}
+import type { RuntimeContext } from '../context.js';
 
 const SHARE_OF_TIME = 0.6;
 
+/** `access.see` throws `deployment_not_found` for what is absent, deleted or not visible. */
 export function historyHandlers({
   db,
   clock,
-  see,
+  access,
   verifying,
-}: JournalDependencies): Handlers<typeof historyRpcs> {
+}: Pick<RuntimeContext, 'db' | 'clock' | 'access' | 'verifying'>): Handlers<typeof historyRpcs> {
   return {
     'history.list': async ({ params, query }, { caller }) =>
-      listHistory(db, await see(params, caller), query),
+      listHistory(db, await access.see(params, caller), query),
 
     'history.get': async ({ params }, { caller }) => {
-      const deployment = await see(params, caller);
+      const deployment = await access.see(params, caller);
       const withTexts = deployment.isOwner || deployment.isLLMPublic;
       const row = isUuid(params.historyId)
         ? await entryById(db, deployment.id, params.historyId, { withTexts })
@@ -53,7 +42,7 @@ export function historyHandlers({
     },
 
     'history.verify': async ({ params, query }, { caller, signal, deadline }: CallContext) => {
-      const deployment = await see(params, caller);
+      const deployment = await access.see(params, caller);
       const latest = clock.monotonic() + (deadline - clock.monotonic()) * SHARE_OF_TIME;
       const bounds = { signal, isEnough: () => clock.monotonic() >= latest };
       return { data: await verifying.run(signal, () => verifyJournal(db, deployment, query, bounds)) };
@@ -61,15 +50,10 @@ export function historyHandlers({
   };
 }
 
-export const journalHandlers = ({ db }: Pick<JournalDependencies, 'db'>): Handlers<typeof journalRpcs> => ({
+export const journalHandlers = ({ db }: RuntimeContext): Handlers<typeof journalRpcs> => ({
   'journal.heads': (request) => journalHeads(db, request),
   'journal.range': (request) => journalRange(db, request),
 });
-
-interface PushResultsDependencies {
-  readonly bus: Pick<Bus, 'call'>;
-  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
-}
 
 type Reads = Handlers<Pick<typeof historyRpcs, 'history.list' | 'history.get'>>;
 
@@ -80,20 +64,20 @@ const PUSHES_TIMEOUT_MS = 2000;
  * Adds to history entries how their pushes stand. The chain-pusher stores that; it is asked once for a page, and only where
  * an entry has pushes.
  */
-export const withPushResults = (dependencies: PushResultsDependencies, reads: Reads): Reads => ({
+export const withPushResults = (context: RuntimeContext, reads: Reads): Reads => ({
   'history.list': async (request, call) => {
     const page = await reads['history.list'](request, call);
-    return { ...page, data: await filledIn(dependencies, page.data, call.signal) };
+    return { ...page, data: await filledIn(context, page.data, call.signal) };
   },
   'history.get': async (request, call) => {
     const found = await reads['history.get'](request, call);
-    const [data = found.data] = await filledIn(dependencies, [found.data], call.signal);
+    const [data = found.data] = await filledIn(context, [found.data], call.signal);
     return { ...found, data };
   },
 });
 
 async function filledIn(
-  { bus, clock }: PushResultsDependencies,
+  { bus, clock }: RuntimeContext,
   entries: HistoryEntry[],
   signal: AbortSignal,
 ): Promise<HistoryEntry[]> {
@@ -101,12 +85,9 @@ async function filledIn(
   const [first] = pushed;
   if (first === undefined) return entries;
   const request = { deployment: first.deployment, historyIds: pushed.map(({ id }) => id) };
+  const call = serviceCall('runtime', clock, PUSHES_TIMEOUT_MS, signal);
   const known = await bus
-    .call(
-      chainContract.rpcs['pushes.ofEntries'],
-      request,
-      serviceCall('runtime', clock, PUSHES_TIMEOUT_MS, signal),
-    )
+    .call(chainContract.rpcs['pushes.ofEntries'], request, call)
     // The history is there without the chain-pusher.
     .catch(() => undefined);
   const keyOf = (historyId: string, chain: string) => `${historyId} ${chain}`;
@@ -120,17 +101,7 @@ async function filledIn(
   }));
 }
 
-interface LifecycleDependencies {
-  readonly db: Db;
-  readonly access: Pick<DeploymentAccess, 'visible' | 'owned'>;
-  readonly clock: Pick<Clock, 'now'>;
-}
-
-export const lifecycleHandlers = ({
-  db,
-  access,
-  clock,
-}: LifecycleDependencies): Handlers<typeof lifecycleRpcs> => ({
+export const lifecycleHandlers = ({ db, access, clock }: RuntimeContext): Handlers<typeof lifecycleRpcs> => ({
   'lifecycle.read': async (request) => ({
     ...(await readLifecycle(db, request)),
     now: new Date(clock.now()).toISOString(),

@@ -3,84 +3,80 @@ import {
   type CallContext,
   childPointer,
   closest,
+  didYouMean,
   fieldProblem,
   type Handlers,
   type InstanceRecord,
   type instanceRpcs,
+  type JournalKind,
   type JsonObject,
-  type PageQuery,
   paginationOf,
   refuseDeepPage,
+  ServiceError,
   withWarnings,
 } from '@orrery/contracts';
 import { keyedRequest } from '@orrery/database';
-import type { Clock } from '@orrery/service-kit';
+import { tooManyInstances } from '../../core/deciding/check-changes.js';
+import type { CompiledSchema } from '../../core/deciding/execution.js';
+import { lifecycleEntry } from '../../core/deciding/lifecycle-entry.js';
+import { decideManualWrite } from '../../core/deciding/manual-write.js';
+import type { InstanceName } from '../../core/entries/entry.js';
 import { keyedItem } from '../../lane/items/once-item.js';
+import type { ItemOutcome, WorkItem } from '../../lane/items/work-item.js';
 import type { OwnedHandlers } from '../../lane/ownership/route-to-owner.js';
-import type { Lanes } from '../../lane/queue/lanes.js';
 import {
-  type DeploymentAccess,
-  type DeploymentDirectory,
   type KnownDeployment,
   notFound,
+  refuseLocked,
 } from '../../store/deployments/deployment-directory.js';
 import {
   createReadCurrent,
   type InstancePath,
+  inBody,
   instanceNotFound,
   listInstances,
+  onlySchema,
   recordOf,
+  refuseOtherRevision,
+  schemasWith,
+  toRecord,
 } from '../../store/deployments/instance-store.js';
-import {
-  instanceAt,
-  instancesAt,
-  type PastListDependencies,
-} from '../../store/deployments/past-instances.js';
-import { type BrokenHistoryDependencies, readPast } from '../../store/journal/verify/verify-journal.js';
-import type { Db } from '../../store/tables/schema.js';
-import { changeItem, createItem, type WriteDependencies } from './write-items.js';
+import { instanceAt, instancesAt } from '../../store/deployments/past-instances.js';
+import { readPast } from '../../store/journal/verify/verify-journal.js';
+import type { DeploymentState } from '../../store/state/deployment-state.js';
+import type { MemoryInstance } from '../../store/state/instance-memory.js';
+import { releaseEmptySchema } from '../claims/claims.js';
+import type { RuntimeContext } from '../context.js';
 
 type Rpcs = typeof instanceRpcs;
 type Reads = Pick<Rpcs, 'instances.list' | 'instances.get'>;
-type InstanceWrites = Omit<Rpcs, keyof Reads>;
-
-interface InstanceDependencies extends WriteDependencies {
-  readonly access: Pick<DeploymentAccess, 'visible'>;
-  readonly lanes: Pick<Lanes, 'submit'>;
-  readonly clock: Clock;
-  /** After a deletion: releases the claim on a schema that has no instances left. */
-  readonly releaseEmptySchema: (
-    deployment: KnownDeployment,
-    schema: string,
-    call: CallContext,
-  ) => Promise<void>;
-}
 
 const pathOf = (
   { instanceId }: { instanceId: string },
   { entitySchema }: { entitySchema?: string | undefined },
 ): InstancePath => ({ instanceId, entitySchema });
 
-interface InstanceReadDependencies extends PastListDependencies, BrokenHistoryDependencies {
-  readonly access: Pick<DeploymentAccess, 'visible' | 'see'>;
-  readonly directory: Pick<DeploymentDirectory, 'find'>;
-}
-
-export function instanceReads(dependencies: InstanceReadDependencies): Handlers<Reads> {
-  const { db, access, directory, reading } = dependencies;
+export function instanceReads(context: RuntimeContext): Handlers<Reads> {
+  const { db, access, directory, reading } = context;
   const readCurrent = createReadCurrent(db);
   return {
     'instances.list': async ({ params, query }, { caller, signal, deadline }) => {
       refuseDeepPage(query);
-      const { entitySchema } = query;
-      if (query.atSeq === undefined) {
-        const id = async () => (await access.see(params, caller)).id;
-        return reading.run(signal, async () => currentList(db, await id(), entitySchema, query));
-      }
+      const { entitySchema, atSeq } = query;
+      if (atSeq === undefined)
+        return reading.run(signal, async () => {
+          const { id } = await access.see(params, caller);
+          const { rows, total, isMinimum } = await listInstances(db, id, entitySchema, query);
+          const pagination = {
+            ...paginationOf(query, total),
+            ...(isMinimum && { totalIsMinimum: true as const }),
+          };
+          return { data: rows.map(recordOf), pagination };
+        });
       const seen = await reading.run(signal, () => access.see(params, caller));
-      const past = { entitySchema, seq: query.atSeq, page: query };
-      const { data, total } = await readPast(dependencies, seen, past.seq, { signal, deadline }, () =>
-        instancesAt(dependencies, seen.id, past, signal),
+      const past = { entitySchema, seq: atSeq, page: query };
+      const { data, total } = await readPast(context, seen, atSeq, { signal, deadline }, () =>
+        instancesAt(context, seen.id, past, signal),
       );
       return { data, pagination: paginationOf(query, total) };
     },
@@ -90,7 +86,7 @@ export function instanceReads(dependencies: InstanceReadDependencies): Handlers<
       if (atSeq !== undefined) {
         const seen = await reading.run(signal, () => access.see(params, caller));
         const past = () => reading.run(signal, () => instanceAt(db, seen.id, path, atSeq));
-        return withTag(await readPast(dependencies, seen, atSeq, { signal, deadline }, past));
+        return withTag(await readPast(context, seen, atSeq, { signal, deadline }, past));
       }
       const deployment = await directory.find(params);
       const current = deployment && (await readCurrent({ ...path, deploymentId: deployment.id }));
@@ -102,15 +98,6 @@ export function instanceReads(dependencies: InstanceReadDependencies): Handlers<
   };
 }
 
-async function currentList(db: Db, deploymentId: number, entitySchema: string | undefined, query: PageQuery) {
-  const { rows, total, isMinimum } = await listInstances(db, deploymentId, entitySchema, query);
-  const pagination = paginationOf(query, total);
-  return {
-    data: rows.map(recordOf),
-    pagination: isMinimum ? { ...pagination, totalIsMinimum: true as const } : pagination,
-  };
-}
-
 const withTag = (data: InstanceRecord) => ({ data, etag: String(data.revision) });
 
 /**
@@ -118,7 +105,7 @@ const withTag = (data: InstanceRecord) => ({ data, etag: String(data.revision) }
  * stands, so without the catalog nothing is said.
  */
 async function messageOn(
-  { catalog }: Pick<WriteDependencies, 'catalog'>,
+  { catalog }: RuntimeContext,
   { worldId }: KnownDeployment,
   { entitySchema }: InstanceRecord,
   sent: JsonObject,
@@ -135,35 +122,154 @@ async function messageOn(
   return withWarnings(misspelt);
 }
 
-export function instanceWrites(dependencies: InstanceDependencies): OwnedHandlers<InstanceWrites> {
-  const { lanes, releaseEmptySchema } = dependencies;
+export function instanceWrites(context: RuntimeContext): OwnedHandlers<Omit<Rpcs, keyof Reads>> {
+  const { db, lanes, clock } = context;
   return {
     'instances.create': async (deployment, { headers, body }, call) => {
       const operation = `create instance ${deployment.id}`;
-      const keyed = keyedRequest(
-        operation,
-        headers['idempotency-key'],
-        body,
-        call.caller,
-        dependencies.clock.now(),
-      );
-      const item = createItem(dependencies, deployment, call, body);
-      const created = await lanes.submit(keyedItem(dependencies.db, item, keyed));
-      return { ...withTag(created), message: await messageOn(dependencies, deployment, created, body.state) };
+      const keyed = keyedRequest(operation, headers['idempotency-key'], body, call.caller, clock.now());
+      const item = createItem(context, deployment, call, body);
+      const created = await lanes.submit(keyedItem(db, item, keyed));
+      return { ...withTag(created), message: await messageOn(context, deployment, created, body.state) };
     },
     'instances.update': async (deployment, { params, query, headers, body }, call) => {
       const change = { state: body.state, ifMatch: headers['if-match'] };
-      const item = changeItem(dependencies, deployment, call, pathOf(params, query), change);
+      const item = changeItem(context, deployment, call, pathOf(params, query), change);
       const changed = await lanes.submit(item);
-      return { ...withTag(changed), message: await messageOn(dependencies, deployment, changed, body.state) };
+      return { ...withTag(changed), message: await messageOn(context, deployment, changed, body.state) };
     },
     'instances.delete': async (deployment, { params, query, headers }, call) => {
       const change = { state: null, ifMatch: headers['if-match'] };
-      const gone = await lanes.submit(
-        changeItem(dependencies, deployment, call, pathOf(params, query), change),
-      );
-      await releaseEmptySchema(deployment, gone.entitySchema, call);
+      const item = changeItem(context, deployment, call, pathOf(params, query), change);
+      const gone = await lanes.submit(item);
+      await releaseEmptySchema(context, deployment, gone.entitySchema, call);
       return { data: { deleted: true } };
     },
   };
+}
+
+interface Write {
+  readonly kind: JournalKind;
+  readonly name: InstanceName;
+  readonly schema: CompiledSchema;
+  readonly before: MemoryInstance | null;
+  /** Null deletes. */
+  readonly after: JsonObject | null;
+}
+
+function written(
+  state: DeploymentState,
+  { caller }: CallContext,
+  now: number,
+  { kind, name, schema, before, after }: Write,
+  limits: RuntimeContext['limits'],
+): ItemOutcome<InstanceRecord> {
+  const changes = inBody(() => decideManualWrite(schema, name.instanceId, before, after, limits));
+  const entry = lifecycleEntry(kind, state.row.address, caller, now, {}, changes);
+  return {
+    kind: 'commit',
+    effects: { entry },
+    answer: () => {
+      const instance = state.instances.get(name.entitySchema, name.instanceId) ?? before;
+      if (!instance) throw new Error('the written instance is not in memory');
+      return { reply: toRecord(name, instance) };
+    },
+  };
+}
+
+/** @throws `unknown_entity_schema`, `entity_instance_exists`, `limit_reached`, `invalid_state`, `deployment_locked` */
+function createItem(
+  { catalog, limits }: RuntimeContext,
+  deployment: KnownDeployment,
+  call: CallContext,
+  { state: given, ...name }: InstanceName & { state: JsonObject },
+): WorkItem<InstanceRecord> {
+  let schema: CompiledSchema | undefined;
+  let known: readonly string[] = [];
+  return {
+    deploymentId: deployment.id,
+    deadline: call.deadline,
+    signal: call.signal,
+    prepare: async () => {
+      schema = await catalog.schema(deployment.worldId, name.entitySchema);
+      if (schema === undefined) known = await catalog.schemaNames(deployment.worldAddress, call);
+    },
+    decide: (state, _ids, now) => {
+      refuseLocked(state.row);
+      if (schema === undefined) throw unknownSchema(name.entitySchema, known);
+      const before = state.instances.get(name.entitySchema, name.instanceId);
+      if (before === undefined) return { kind: 'needs', needs: { instances: [name] } };
+      if (before !== null) throw alreadyThere(name);
+      const { instancesPerDeployment: limit } = limits;
+      if ((state.head.totals['instances'] ?? 0) + state.runs.room >= limit) throw tooManyInstances(limit);
+      const write = { kind: 'instance_created', name, schema, before, after: given } as const;
+      return written(state, call, now, write, limits);
+    },
+  };
+}
+
+const alreadyThere = ({ entitySchema, instanceId }: InstanceName): ServiceError =>
+  new ServiceError('entity_instance_exists', `The instance "${entitySchema}:${instanceId}" exists already.`);
+
+function unknownSchema(name: string, known: readonly string[]): ServiceError {
+  const message = `The world has no entity schema "${name}".${didYouMean(name, known)}`;
+  return new ServiceError('unknown_entity_schema', message, {
+    errors: [fieldProblem('/entitySchema', 'unknown_entity_schema', message)],
+  });
+}
+
+/** `state` null deletes. @throws `entity_instance_not_found`, `ambiguous_instance`, `revision_mismatch` and others */
+function changeItem(
+  { db, catalog, limits }: RuntimeContext,
+  deployment: KnownDeployment,
+  call: CallContext,
+  path: InstancePath,
+  { state: after, ifMatch }: { state: JsonObject | null; ifMatch?: string | undefined },
+): WorkItem<InstanceRecord> {
+  let candidates: string[] = [];
+  let schema: CompiledSchema | undefined;
+  return {
+    deploymentId: deployment.id,
+    deadline: call.deadline,
+    signal: call.signal,
+    prepare: async (state) => {
+      candidates = await candidatesFor(db, state, path);
+      const [first] = candidates;
+      if (first !== undefined) schema = await catalog.schema(deployment.worldId, first);
+    },
+    decide: (state, _ids, now) => {
+      refuseLocked(state.row);
+      const { instanceId } = path;
+      const missing = candidates.filter((one) => state.instances.get(one, instanceId) === undefined);
+      const needs = { instances: missing.map((entitySchema) => ({ entitySchema, instanceId })) };
+      if (missing.length > 0) return { kind: 'needs', needs };
+      const entitySchema = onlySchema(presentIn(state, candidates, path), path);
+      const before = state.instances.get(entitySchema, instanceId);
+      if (!before) return { kind: 'prepare' };
+      refuseOtherRevision(ifMatch, before.revision);
+      if (schema?.definition.name !== entitySchema) return { kind: 'prepare' };
+      const kind = after === null ? 'instance_deleted' : 'instance_updated';
+      const write = { kind, name: { entitySchema, instanceId }, schema, before, after } as const;
+      return written(state, call, now, write, limits);
+    },
+  };
+}
+
+async function candidatesFor(
+  db: RuntimeContext['db'],
+  state: DeploymentState,
+  { instanceId, entitySchema }: InstancePath,
+): Promise<string[]> {
+  if (entitySchema !== undefined) return [entitySchema];
+  const stored = await schemasWith(db, state.id, instanceId);
+  return [...new Set([...stored, ...state.instances.schemasWith(instanceId)])];
+}
+
+function presentIn(
+  { instances }: DeploymentState,
+  candidates: readonly string[],
+  { instanceId, entitySchema }: InstancePath,
+): string[] {
+  const known = entitySchema === undefined ? instances.schemasWith(instanceId) : [];
+  return [...new Set([...candidates, ...known])].filter((one) => instances.get(one, instanceId));
 }

@@ -1,23 +1,13 @@
 import { serviceCall } from '@orrery/bus';
 import type { CallContext, OwnedRpcs, RequestOf } from '@orrery/contracts';
-import { type Clock, type Logger, type PollLoop, startPollLoop } from '@orrery/service-kit';
-import type { RouteToOwner } from '../../lane/ownership/route-to-owner.js';
-import type { Lanes } from '../../lane/queue/lanes.js';
+import { type PollLoop, startPollLoop } from '@orrery/service-kit';
 import { operatorPauses, type PauseCause, type PendingPause } from '../../store/deployments/account-store.js';
-import type { DeploymentDirectory } from '../../store/deployments/deployment-directory.js';
 import { partitionOf } from '../../store/leases.js';
-import type { Db } from '../../store/tables/schema.js';
-import { changeItem } from '../deployments/change-item.js';
+import type { RuntimeContext } from '../context.js';
+import { changeItem } from '../deployments/handlers.js';
 
 const AT_ONCE = 100;
 const TIMEOUT_MS = 10_000;
-
-interface PauseDependencies {
-  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
-  readonly lanes: Pick<Lanes, 'submit'>;
-  readonly directory: Pick<DeploymentDirectory, 'byAddress'>;
-  readonly route: RouteToOwner;
-}
 
 type PauseRequest = RequestOf<OwnedRpcs['service']['accounts.pause']>;
 
@@ -26,7 +16,7 @@ const RPCS = { account: 'accounts.pause', operator: 'operator.pause' } as const;
 
 /** At the owner. @throws NotOwner */
 export async function pauseHere(
-  { lanes, directory }: Pick<PauseDependencies, 'lanes' | 'directory'>,
+  { lanes, directory }: RuntimeContext,
   by: PauseCause['name'],
   { address, paused }: PauseRequest,
   call: CallContext,
@@ -45,37 +35,35 @@ export async function pauseHere(
 
 /** Notifies the owners of all deployments that do not follow the cause yet. @throws the error of an owner */
 export async function applyPauses(
-  dependencies: PauseDependencies,
+  context: RuntimeContext,
   cause: PauseCause,
   signal: AbortSignal,
 ): Promise<void> {
   for (;;) {
     const pending = await cause.pending(AT_ONCE);
-    await Promise.all(pending.map((deployment) => notify(dependencies, cause, deployment, signal)));
+    await Promise.all(pending.map((deployment) => notify(context, cause, deployment, signal)));
     if (pending.length < AT_ONCE || signal.aborted) return;
   }
 }
 
 function notify(
-  dependencies: PauseDependencies,
+  context: RuntimeContext,
   { name, caller }: PauseCause,
   { id, address, paused }: PendingPause,
   signal: AbortSignal,
 ): Promise<null> {
-  const call: CallContext = { ...serviceCall(caller, dependencies.clock, TIMEOUT_MS), signal };
+  const call: CallContext = { ...serviceCall(caller, context.clock, TIMEOUT_MS), signal };
   const request: PauseRequest = { address, paused };
-  const here = () => pauseHere(dependencies, name, request, call);
-  return dependencies.route({ name: RPCS[name], partition: partitionOf(id), request, here }, call);
+  const here = () => pauseHere(context, name, request, call);
+  return context.route({ name: RPCS[name], partition: partitionOf(id), request, here }, call);
 }
 
 /** How often the operator's pauses are looked up, in milliseconds: nothing tells the processes of a new one. */
 const INTERVAL_MS = 1000;
 
 /** Lets deployments follow the operator's pauses, also those that were asked for while no process ran. */
-export function startFollowingOperator(
-  context: PauseDependencies,
-  { db, clock, logger }: { readonly db: Db; readonly clock: Clock; readonly logger: Logger },
-): PollLoop {
+export function startFollowingOperator(context: RuntimeContext): PollLoop {
+  const { db, clock, logger } = context;
   const pauses = operatorPauses(db);
   return startPollLoop({
     name: 'operator pauses',

@@ -1,7 +1,7 @@
 import type { CallContext, VersionDefinition } from '@orrery/contracts';
 import { expect, it } from 'vitest';
 import type { WorkItem } from '../../lane/items/work-item.js';
-import { lockItem } from '../../operations/deployments/change-item.js';
+import { lockItem } from '../../operations/deployments/handlers.js';
 import type { KnownDeployment } from '../deployments/deployment-directory.js';
 import type { DeploymentState } from './deployment-state.js';
 
@@ -20,7 +20,7 @@ async function lockBetween(before: number[], after: number[]): Promise<string> {
   });
   const models = { offered: [] };
   const item: WorkItem<unknown> = lockItem(
-    { catalog: { lock }, models },
+    { catalog: { lock } as never, models },
     { id: 1, worldId: 1, address: '0x1' } as KnownDeployment,
     { caller: { kind: 'account', accountId: 1, scopes: [] } } as unknown as CallContext,
   );
