@@ -14,6 +14,7 @@ import type { RuntimeContext } from './operations/context.js';
 import { creationHandlers } from './operations/deployments/create-deployment.js';
 import { deploymentReads, deploymentWrites } from './operations/deployments/handlers.js';
 import { modelHandlers, usageReads } from './operations/deployments/models.js';
+import { pauseHere } from './operations/deployments/pauses.js';
 import { acknowledgements, serviceExecutions } from './operations/executions/for-service.js';
 import { executionReads, executionWrites, paymentReads } from './operations/executions/handlers.js';
 import { publicExecutionReads, publicExecutions } from './operations/executions/public-execution.js';
@@ -24,7 +25,6 @@ import {
   withPushResults,
 } from './operations/history/handlers.js';
 import { instanceReads, instanceWrites } from './operations/instances/handlers.js';
-import { pauseHere } from './operations/pauses/pauses.js';
 import { createDeploymentAccess } from './store/deployments/deployment-directory.js';
 
 type RuntimeRpcs = typeof runtimeContract extends { rpcs: infer Rpcs } ? Rpcs : never;

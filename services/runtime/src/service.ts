@@ -7,7 +7,7 @@ import { createRuntimeContext, type RuntimeDependencies } from './create-context
 import { runtimeHandlers } from './handlers.js';
 import { type LeaseKeeper, partitionsFreed } from './lane/ownership/lease-keeper.js';
 import type { RuntimeContext } from './operations/context.js';
-import { applyPauses, startFollowingOperator } from './operations/pauses/pauses.js';
+import { applyPauses, startFollowingOperator } from './operations/deployments/pauses.js';
 import { createModelDecider } from './runs/asking/model-decider.js';
 import { startFollowingModelFile } from './runs/models/follow-model-file.js';
 import { startReconciliation } from './runs/payments/reconcile.js';

@@ -4,7 +4,7 @@ import { type PollLoop, startPollLoop } from '@orrery/service-kit';
 import { operatorPauses, type PauseCause, type PendingPause } from '../../store/deployments/account-store.js';
 import { partitionOf } from '../../store/leases.js';
 import type { RuntimeContext } from '../context.js';
-import { changeItem } from '../deployments/handlers.js';
+import { changeItem } from './handlers.js';
 
 const AT_ONCE = 100;
 const TIMEOUT_MS = 10_000;
