@@ -3,10 +3,12 @@ import { Resources } from '@orrery/service-kit';
 import { startNatsServer } from '@orrery/testing/servers';
 import { type System, startAllInOne, startFiveProcesses } from '@orrery/testing/system';
 import { type HttpLoad, runFileLoad, runHttpLoad } from './load/http-load.js';
-import { preparePgbench, runPgbench } from './load/pgbench.js';
+import { oneStatement, preparePgbench, runPgbench, threeStatements } from './load/pgbench.js';
 import { SignedRequests } from './load/signed-requests.js';
 import { measureInTurns, type Run } from './measuring/report.js';
+import { writeResults } from './measuring/results.js';
 import { runMeasurement } from './measuring/run-measurement.js';
+import { Peers } from './systems/peers.js';
 import { createDatabase, startPostgres, untilPublished } from './systems/postgres.js';
 import { addressIn, instancePath, setUpDeployments } from './systems/set-up.js';
 
@@ -20,6 +22,8 @@ interface ComparisonOptions {
   readonly deployments: number;
   /** Executions of an unlocked version instead of a locked one. */
   readonly draft: boolean;
+  /** Other systems, too; they are installed from the npm registry. */
+  readonly peers: boolean;
   readonly write: (line: string) => void;
 }
 
@@ -33,14 +37,15 @@ const WIDE_LIMITS = {
 };
 
 /**
- * Executions a second through HTTP, spread and on one instance, and reads of instances, in both shapes, interleaved in rounds with pgbench
- * writing the same rows one transaction each on the same server with default durability.
+ * Executions through HTTP in both shapes, spread over deployments and on one instance, of owners and of wallets, and reads,
+ * in turns with pgbench, which writes the same on the same server with default durability, and with other systems of the
+ * kind. Writes `bench/results.md`.
  */
 async function runComparison(options: ComparisonOptions): Promise<void> {
   await using resources = new Resources();
-  const { folder, postgres } = await startPostgres(resources);
+  const { folder, postgres } = await startPostgres(resources, { max_connections: '300' });
   const systems = await startSystems(postgres.url, folder, resources);
-  const runs = [await pgbenchRun(systems, options)];
+  const runs = await pgbenchRuns(postgres.url, options);
   for (const system of systems) {
     const version = options.draft ? 'draft' : 'locked version';
     options.write(
@@ -48,18 +53,18 @@ async function runComparison(options: ComparisonOptions): Promise<void> {
     );
     runs.push(...(await systemRuns(system, folder, options)));
   }
+  if (options.peers) runs.push(...(await peerRuns(postgres.url, folder, resources, options)));
   // How long each is at work after its last answer says what it put off.
   const rest = async () => {
     const seconds = await Promise.all(systems.map(({ databaseUrl }) => untilPublished(databaseUrl)));
     return `, at rest after ${Math.max(...seconds).toFixed(1)} s`;
   };
-  await measureInTurns(runs, { ...options, rest });
+  await writeResults(await measureInTurns(runs, { ...options, rest }), options);
 }
 
 /** Each on a database of its own; only one of them works at a time. */
 async function startSystems(serverUrl: string, logFolder: string, resources: Resources): Promise<System[]> {
-  const nats = resources.use('nats', await startNatsServer());
-  const natsUrl = nats.url;
+  const { url: natsUrl } = resources.use('nats', await startNatsServer());
   const five = { databaseUrl: await createDatabase(serverUrl, 'five'), natsUrl, logFolder };
   const one = await createDatabase(serverUrl, 'one');
   return [
@@ -68,43 +73,81 @@ async function startSystems(serverUrl: string, logFolder: string, resources: Res
   ];
 }
 
-async function pgbenchRun([system]: System[], options: ComparisonOptions): Promise<Run> {
-  const databaseUrl = system?.databaseUrl ?? '';
-  await preparePgbench(databaseUrl, options.deployments);
-  const bench = { databaseUrl, seconds: options.seconds, rows: options.deployments };
-  return { name: 'pgbench, 16 clients, three statements', measure: () => runPgbench(bench) };
+async function pgbenchRuns(serverUrl: string, { seconds, deployments }: ComparisonOptions): Promise<Run[]> {
+  const databaseUrl = await createDatabase(serverUrl, 'pgbench');
+  await preparePgbench(databaseUrl, deployments);
+  const run = (name: string, clients: number, script: string): Run => ({
+    name: `pgbench, ${name}`,
+    measure: () => runPgbench({ databaseUrl, seconds, clients, script }),
+  });
+  return [run('three statements', 16, threeStatements(deployments)), run('one row', 64, oneStatement)];
 }
 
 /** Requests are signed for this rate; a run that is faster fails. */
-const PUBLIC_PER_SECOND = 6000;
+const PUBLIC_PER_SECOND = 8000;
+/** Connections of the load that shows what a system does with more of them. */
+const MANY_CONNECTIONS = 256;
 
 async function systemRuns(system: System, folder: string, options: ComparisonOptions): Promise<Run[]> {
   const { connections, seconds, draft: isDraft } = options;
   const targets = await setUpDeployments(system, { count: options.deployments, isDraft });
-  const load: Omit<HttpLoad, 'paths'> = { url: system.url, key: system.key, connections, seconds };
+  const load: HttpLoad = { url: system.url, key: system.key, connections, seconds, paths: targets };
   const signed = new SignedRequests();
   const publicly = async (lasting: number) => {
     const file = join(folder, 'signed-requests');
     await signed.write(file, lasting * PUBLIC_PER_SECOND, targets.map(addressIn));
     return runFileLoad({ url: system.url, connections, seconds: lasting, file });
   };
-  await runHttpLoad({ ...load, paths: targets, seconds: options.warmUp });
+  await runHttpLoad({ ...load, seconds: options.warmUp });
   await publicly(Math.ceil(options.warmUp / 3));
+  const run = (name: string, changes: Partial<HttpLoad>): Run => ({
+    name: `${system.shape}, ${name}`,
+    measure: () => runHttpLoad({ ...load, ...changes }),
+  });
   return [
-    { name: `${system.shape}, spread`, measure: () => runHttpLoad({ ...load, paths: targets }) },
-    { name: `${system.shape}, public, spread`, measure: () => publicly(seconds) },
-    {
-      name: `${system.shape}, one instance`,
-      measure: () => runHttpLoad({ ...load, paths: targets.slice(0, 1) }),
-    },
-    {
-      name: `${system.shape}, reads of an instance`,
-      measure: () => runHttpLoad({ ...load, method: 'GET', paths: targets.map(instancePath) }),
-    },
+    run('spread', {}),
+    run('one instance', { paths: targets.slice(0, 1) }),
+    run('spread, many connections', { connections: MANY_CONNECTIONS }),
+    { name: `${system.shape}, public`, measure: () => publicly(seconds) },
+    run('reads of an instance', { method: 'GET', paths: targets.map(instancePath) }),
   ];
 }
 
+/** None, with a word, where they cannot be had. */
+async function peerRuns(
+  serverUrl: string,
+  folder: string,
+  resources: Resources,
+  { connections, deployments, seconds, write }: ComparisonOptions,
+): Promise<Run[]> {
+  try {
+    const peers = await Peers.install();
+    const url = await peers.startRestate(join(folder, 'restate'), resources);
+    const keys = Array.from({ length: deployments }, (_, index) => `/counter/${index}/tick`);
+    const restate = (name: string, paths: string[]): Run => ({
+      name: `Restate, ${name}`,
+      measure: () => runHttpLoad({ url, connections, seconds, paths, body: { by: 1 } }),
+    });
+    const dbosUrl = await createDatabase(serverUrl, 'dbos');
+    const dbos = { name: 'DBOS, one step', measure: () => peers.measureDbos(dbosUrl, seconds, connections) };
+    await peers.measureDbos(dbosUrl, seconds, connections);
+    return [restate('spread', keys), restate('one key', keys.slice(0, 1)), dbos];
+  } catch (error) {
+    write(`Restate and DBOS are left out: ${error instanceof Error ? error.message : error}`);
+    return [];
+  }
+}
+
 await runMeasurement(
-  { rounds: 3, seconds: 10, 'warm-up': 15, connections: 64, deployments: 1000, draft: false },
-  ({ 'warm-up': warmUp, ...given }) => runComparison({ ...given, warmUp }),
+  {
+    rounds: 3,
+    seconds: 8,
+    'warm-up': 15,
+    connections: 64,
+    deployments: 1000,
+    draft: false,
+    'no-peers': false,
+  },
+  ({ 'warm-up': warmUp, 'no-peers': isWithoutPeers, ...given }) =>
+    runComparison({ ...given, warmUp, peers: !isWithoutPeers }),
 );

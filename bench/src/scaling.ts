@@ -4,7 +4,7 @@ import { startNatsServer } from '@orrery/testing/servers';
 import { type Fleet, type Member, startFleet } from '@orrery/testing/system';
 import { runHttpLoad } from './load/http-load.js';
 import { type Call, startOpenLoop } from './load/open-loop.js';
-import { processorTime } from './measuring/processor-time.js';
+import { type MachineUse, watchMachine } from './measuring/machine.js';
 import { measureInTurns } from './measuring/report.js';
 import { type Given, runMeasurement } from './measuring/run-measurement.js';
 import { createDatabase, startPostgres } from './systems/postgres.js';
@@ -19,7 +19,6 @@ const DEFAULTS = {
 };
 
 const RUNTIMES = [1, 2, 3];
-const SERVICES = ['gateway', 'catalog', 'runtime'] as const;
 const UNLIMITED = { RATE_LIMITS: 'false' };
 /** After a change of the runtimes: until their partitions are shared out again. */
 const SHARED_OUT_MS = 8000;
@@ -42,18 +41,11 @@ async function runScaling(options: Given<typeof DEFAULTS>): Promise<void> {
   const backends = { databaseUrl, natsUrl: nats.url, each: 1 };
   const fleet = resources.use('fleet', await startFleet(backends, UNLIMITED));
   const paths = await setUpDeployments(fleet, { count: options.deployments });
-  await measureRates({ fleet, pids: { PostgreSQL: postgres.pid, NATS: nats.pid } }, paths, options);
+  await measureRates(fleet, paths, options);
   await measureFaults(fleet, paths.slice(0, WATCHED), options);
 }
 
-interface Measured {
-  readonly fleet: Fleet;
-  /** Of the backends, by name. */
-  readonly pids: Readonly<Record<string, number>>;
-}
-
-async function measureRates(measured: Measured, paths: readonly string[], options: Given<typeof DEFAULTS>) {
-  const { fleet } = measured;
+async function measureRates(fleet: Fleet, paths: readonly string[], options: Given<typeof DEFAULTS>) {
   const { seconds, connections, write } = options;
   const [gateway] = fleet.of('gateway');
   const load = { url: `http://127.0.0.1:${gateway?.port}`, key: fleet.key, paths, connections };
@@ -63,31 +55,18 @@ async function measureRates(measured: Measured, paths: readonly string[], option
     measure: async () => {
       await haveRuntimes(fleet, count);
       await runHttpLoad({ ...load, seconds: 1 });
-      const before = timesOf(measured);
+      const used = watchMachine();
       const rate = await runHttpLoad({ ...load, seconds });
-      write(`processor time of an execution: ${timesText(before, measured, rate * seconds)}`);
+      write(`processor time of an execution: ${timesText(used(), rate.perSecond * seconds)}`);
       return rate;
     },
   }));
   await measureInTurns(runs, options);
 }
 
-/** Seconds of processor time so far, by service and backend. */
-const timesOf = ({ fleet, pids }: Measured): Map<string, number> =>
-  new Map([
-    ...SERVICES.map((service): [string, number] => [
-      service,
-      fleet.of(service).reduce((sum, { process }) => sum + processorTime(process.pid), 0),
-    ]),
-    ...Object.entries(pids).map(([name, pid]): [string, number] => [name, processorTime(pid)]),
-  ]);
-
-const timesText = (before: ReadonlyMap<string, number>, measured: Measured, executions: number): string =>
-  [...timesOf(measured)]
-    .map(
-      ([name, seconds]) =>
-        `${name} ${Math.round(((seconds - (before.get(name) ?? 0)) / executions) * 1e6)} µs`,
-    )
+const timesText = ({ seconds }: MachineUse, executions: number): string =>
+  Object.entries(seconds)
+    .map(([program, taken]) => `${program} ${Math.round((taken / executions) * 1e6)} µs`)
     .join(', ');
 
 async function haveRuntimes(fleet: Fleet, count: number): Promise<void> {

@@ -3,7 +3,7 @@ import { Resources } from '@orrery/service-kit';
 import { query, startNatsServer } from '@orrery/testing/servers';
 import { builtProgram, startFiveProcesses, startNode } from '@orrery/testing/system';
 import { type OpenLoop, startOpenLoop } from './load/open-loop.js';
-import { processorTime } from './measuring/processor-time.js';
+import { watchMachine } from './measuring/machine.js';
 import { quantile } from './measuring/report.js';
 import { runMeasurement } from './measuring/run-measurement.js';
 import { startPostgres, untilTrue } from './systems/postgres.js';
@@ -77,8 +77,8 @@ async function runSchedules(options: SchedulesOptions): Promise<void> {
     await using _other = await start(UNBOUNDED);
     await dispatch(`as fast as possible, round ${round}`, await dueSoon(databaseUrl));
   }
-  await using idle = await start();
-  await measureIdle(idle.pid, databaseUrl, options);
+  await using _idle = await start();
+  await measureIdle(databaseUrl, options);
 }
 
 /** Makes all schedules due once more. */
@@ -124,16 +124,12 @@ async function latencyOf(load: OpenLoop): Promise<string> {
 const show = (values: readonly number[]): string =>
   `${Math.round(quantile(values, 0.5))} · ${Math.round(quantile(values, 0.99))} ms`;
 
-/** What the scheduler with this process id uses while nothing is due, before and after `idle` schedules more are there. */
-async function measureIdle(
-  pid: number,
-  databaseUrl: string,
-  { idle, write }: SchedulesOptions,
-): Promise<void> {
+/** What the one scheduler that runs uses while nothing is due, before and after `idle` schedules more are there. */
+async function measureIdle(databaseUrl: string, { idle, write }: SchedulesOptions): Promise<void> {
   const measure = async () => {
-    const [from, fromTransactions] = [processorTime(pid), await transactions(databaseUrl)];
+    const [used, fromTransactions] = [watchMachine(), await transactions(databaseUrl)];
     await wait(IDLE_SECONDS * 1000);
-    const percent = ((processorTime(pid) - from) / IDLE_SECONDS) * 100;
+    const percent = ((used().seconds.scheduler ?? 0) / IDLE_SECONDS) * 100;
     const made = Math.round((await transactions(databaseUrl)) - fromTransactions);
     return `${percent.toFixed(2)} % of a core, ${made} transactions in ${IDLE_SECONDS} s`;
   };

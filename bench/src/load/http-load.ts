@@ -1,9 +1,13 @@
+import type { Rate } from '../measuring/report.js';
 import { runTool } from '../measuring/run-tool.js';
 import { TICK } from '../systems/set-up.js';
 
 export interface HttpLoad {
   readonly url: string;
-  readonly key: string;
+  /** Default: none is sent. */
+  readonly key?: string;
+  /** What is POSTed. Default: an execution. */
+  readonly body?: object;
   readonly connections: number;
   readonly seconds: number;
   /** POSTs an execution by default. */
@@ -17,32 +21,39 @@ export interface FileLoad extends Pick<HttpLoad, 'url' | 'connections' | 'second
   readonly file: string;
 }
 
-/** Requests answered with 200, per second. @throws Error when any was answered otherwise. */
-export const runHttpLoad = (load: HttpLoad): Promise<number> => runScript(load, scriptOf(load));
+/** Requests answered with 200. @throws Error when any was answered otherwise. */
+export const runHttpLoad = (load: HttpLoad): Promise<Rate> => runScript(load, scriptOf(load));
 
 /** The same for requests that are sent once. @throws Error when the file has too few */
-export const runFileLoad = (load: FileLoad): Promise<number> => runScript(load, fileScriptOf(load));
+export const runFileLoad = (load: FileLoad): Promise<Rate> => runScript(load, fileScriptOf(load));
 
 async function runScript(
   { connections, seconds, url }: Pick<HttpLoad, 'url' | 'connections' | 'seconds'>,
   text: string,
-): Promise<number> {
+): Promise<Rate> {
   const options = ['-t1', `-c${connections}`, `-d${seconds}s`, '--latency'];
   return rateOf(await runTool('wrk', text, (file) => [...options, '-s', file, url]));
 }
 
-function rateOf(printed: string): number {
+function rateOf(printed: string): Rate {
   const refused = /Non-2xx or 3xx responses: (\d+)/.exec(printed);
   const broken = /Socket errors: connect ([1-9]\d*)|read ([1-9]\d*)/.exec(printed);
   const rate = /Requests\/sec:\s+([\d.]+)/.exec(printed)?.[1];
   if (refused || broken || rate === undefined) throw new Error(`the load was not served:\n${printed}`);
-  return Number(rate);
+  return { perSecond: Number(rate), p50Ms: latency(printed, 50), p99Ms: latency(printed, 99) };
+}
+
+const MILLISECONDS = { us: 0.001, ms: 1, s: 1000 };
+
+function latency(printed: string, percent: number): number {
+  const [, value, unit] = new RegExp(`^ *${percent}% +([\\d.]+)(us|ms|s)\\s*$`, 'm').exec(printed) ?? [];
+  return Number(value) * MILLISECONDS[unit as keyof typeof MILLISECONDS];
 }
 
 /** Requests are formatted once, so that the generator costs little. */
-const scriptOf = ({ key, paths, method = 'POST' }: HttpLoad): string => `
+const scriptOf = ({ key = '', paths, method = 'POST', body = TICK }: HttpLoad): string => `
 local headers = { ["Authorization"] = "Bearer ${key}", ["Content-Type"] = "application/json" }
-local body = [[${JSON.stringify(TICK)}]]
+local body = [[${JSON.stringify(body)}]]
 local paths = { ${paths.map((path) => `"${path}"`).join(', ')} }
 local requests = {}
 init = function()

@@ -1,7 +1,27 @@
-/** What is measured again and again: an amount per second. */
+import { watchMachine } from './machine.js';
+
+/** What a load got done. */
+export interface Rate {
+  readonly perSecond: number;
+  /** From a request to its answer, where the load's tool tells it. */
+  readonly p50Ms?: number;
+  readonly p99Ms?: number;
+}
+
+/** What is measured again and again. */
 export interface Run {
   readonly name: string;
-  readonly measure: () => Promise<number>;
+  readonly measure: () => Promise<Rate>;
+}
+
+/** Medians over the rounds of a run. */
+export interface Medians extends Required<Rate> {
+  readonly name: string;
+  readonly least: number;
+  readonly most: number;
+  readonly idleShare: number;
+  /** Processor time by program for one of what is counted, in microseconds; the largest first. */
+  readonly microseconds: readonly (readonly [program: string, median: number])[];
 }
 
 export interface Turns {
@@ -11,33 +31,66 @@ export interface Turns {
   readonly write: (line: string) => void;
 }
 
+interface Measured extends Rate {
+  readonly idleShare: number;
+  readonly microseconds: Readonly<Record<string, number>>;
+}
+
 /** Measures all in turns, and tells medians, the spread of the rounds, and the ratio to the first. */
-export async function measureInTurns(runs: readonly Run[], { rounds, rest, write }: Turns): Promise<void> {
-  const values = runs.map((): number[] => []);
+export async function measureInTurns(
+  runs: readonly Run[],
+  { rounds, rest, write }: Turns,
+): Promise<readonly Medians[]> {
+  const values = runs.map((): Measured[] => []);
   await rest?.();
   for (let round = 1; round <= rounds; round += 1) {
     for (const [index, { name, measure }] of runs.entries()) {
-      const value = await measure();
+      const value = await measured(measure);
       values[index]?.push(value);
-      write(`round ${round}  ${name}: ${Math.round(value)}/s${(await rest?.()) ?? ''}`);
+      write(`round ${round}  ${name}: ${Math.round(value.perSecond)}/s${(await rest?.()) ?? ''}`);
     }
   }
-  const base = medianOf(values[0] ?? []);
+  const medians = runs.map(({ name }, index) => mediansOf(name, values[index] ?? []));
   write('\nmedians');
-  for (const [index, { name }] of runs.entries()) write(lineOf(name, values[index] ?? [], base));
+  for (const one of medians) write(lineOf(one, medians[0]?.perSecond ?? Number.NaN));
+  return medians;
 }
 
-function lineOf(name: string, values: readonly number[], base: number): string {
-  const median = medianOf(values);
-  const range = `${Math.round(Math.min(...values))}–${Math.round(Math.max(...values))}`;
-  return `${name.padEnd(42)} ${String(Math.round(median)).padStart(6)}/s  (${range})  × ${(median / base).toFixed(2)}`;
+async function measured(measure: Run['measure']): Promise<Measured> {
+  const used = watchMachine();
+  const began = performance.now();
+  const rate = await measure();
+  const { idleShare, seconds } = used();
+  const count = (rate.perSecond * (performance.now() - began)) / 1000;
+  const microseconds = Object.entries(seconds).map(([program, taken]) => [program, (taken / count) * 1e6]);
+  return { ...rate, idleShare, microseconds: Object.fromEntries(microseconds) };
 }
 
-function medianOf(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  const middle = Math.floor(sorted.length / 2);
-  const upper = sorted[middle] ?? Number.NaN;
-  return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? upper)) / 2;
+/** Programs that take less than this, in microseconds, are not told. */
+const WORTH_TELLING = 3;
+
+function mediansOf(name: string, values: readonly Measured[]): Medians {
+  const of = (read: (one: Measured) => number) => quantile(values.map(read), 0.5);
+  const rates = values.map(({ perSecond }) => perSecond);
+  const programs = [...new Set(values.flatMap(({ microseconds }) => Object.keys(microseconds)))];
+  return {
+    name,
+    perSecond: of(({ perSecond }) => perSecond),
+    least: Math.min(...rates),
+    most: Math.max(...rates),
+    p50Ms: of(({ p50Ms = Number.NaN }) => p50Ms),
+    p99Ms: of(({ p99Ms = Number.NaN }) => p99Ms),
+    idleShare: of((one) => one.idleShare),
+    microseconds: programs
+      .map((program) => [program, of(({ microseconds }) => microseconds[program] ?? 0)] as const)
+      .filter(([, median]) => median >= WORTH_TELLING)
+      .sort(([, one], [, other]) => other - one),
+  };
+}
+
+function lineOf({ name, perSecond, least, most }: Medians, base: number): string {
+  const range = `${Math.round(least)}–${Math.round(most)}`;
+  return `${name.padEnd(42)} ${String(Math.round(perSecond)).padStart(6)}/s  (${range})  × ${(perSecond / base).toFixed(2)}`;
 }
 
 /** Of values in any order. */
