@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
+import { startProgram } from '@orrery/testing/system';
 import { expect, it } from 'vitest';
-import { startProgram } from '../src/external/describe-with-program.js';
 
 const require = createRequire(import.meta.url);
 const redocly = require.resolve('@redocly/cli/bin/cli.js');

@@ -1,7 +1,7 @@
-import { type System, startAllInOne } from '@orrery/testing/system';
+import { type System, startAllInOne, startProgram } from '@orrery/testing/system';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { apiClient } from '../src/api/api-client.js';
-import { describeWithProgram, startProgram } from '../src/external/describe-with-program.js';
+import { describeWithProgram } from '../src/external/describe-with-program.js';
 
 const CONNECTIONS = 200;
 /** Longer than the server waits for a whole request, however busy the machine is. */

@@ -41,7 +41,7 @@ export async function startLink(target: NetConnectOpts): Promise<Link> {
     for (const { client } of pairs) client.resetAndDestroy();
   };
   return {
-    port: listening.port,
+    ...listening,
     drop,
     cut: () => {
       state = 'cut';
@@ -59,7 +59,6 @@ export async function startLink(target: NetConnectOpts): Promise<Link> {
       state = 'open';
       if (before === 'stalled') for (const pair of pairs) join(pair, target, () => pair.client.destroy());
     },
-    [Symbol.asyncDispose]: () => listening[Symbol.asyncDispose](),
   };
 }
 

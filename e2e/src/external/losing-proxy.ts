@@ -24,10 +24,9 @@ export async function startLosingProxy(target: string, losses: number): Promise<
   });
   const listening = await listen(proxy);
   return {
-    url: listening.url,
+    ...listening,
     get lost() {
       return lost;
     },
-    [Symbol.asyncDispose]: () => listening[Symbol.asyncDispose](),
   };
 }

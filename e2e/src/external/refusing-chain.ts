@@ -26,10 +26,6 @@ export async function startRefusingChain(upstream: string): Promise<RefusingChai
     reply.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answers));
   });
   const listening = await listen(server);
-  const chain: RefusingChain = {
-    url: listening.url,
-    isRefusing: false,
-    [Symbol.asyncDispose]: () => listening[Symbol.asyncDispose](),
-  };
+  const chain: RefusingChain = { ...listening, isRefusing: false };
   return chain;
 }

@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { repositoryRoot } from '@orrery/testing/system';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { ConsoleHouse } from '../../src/console/console-house.js';
-import { startHouseInEachShape } from '../../src/console/house-in-each-shape.js';
+import { startConsoleHouse } from '../../src/console/console-house.js';
 import { describeWithProgram } from '../../src/external/describe-with-program.js';
+import { startSystem } from '../../src/starting/start-system.js';
 
 /** Bytes that the first page may take, compressed with gzip. */
 const FIRST_LOAD = 200_000;
@@ -12,7 +13,7 @@ const FIRST_LOAD = 200_000;
 describeWithProgram('chromium', 'the first load of the console', () => {
   let house: ConsoleHouse;
   beforeAll(async () => {
-    house = await startHouseInEachShape();
+    house = await startConsoleHouse({}, startSystem);
   });
   afterAll(() => house?.[Symbol.asyncDispose]());
 
@@ -46,7 +47,7 @@ describeWithProgram('chromium', 'the first load of the console', () => {
     await watched.page.goto(house.system.url);
     await watched.page.getByRole('heading', { name: 'Sign in to Orrery' }).waitFor();
     expect(watched.page.url()).toBe(`${house.system.url}/console/sign-in`);
-    await using without = await startHouseInEachShape({ CONSOLE: 'off' });
+    await using without = await startConsoleHouse({ CONSOLE: 'off' }, startSystem);
     const headers = { accept: 'text/html' };
     expect((await fetch(`${without.system.url}/console/`, { headers })).status).toBe(404);
     expect((await fetch(without.system.url, { headers })).url).toBe(`${without.system.url}/docs`);

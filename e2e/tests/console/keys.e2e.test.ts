@@ -1,15 +1,16 @@
 import { createOrrery } from '@orrery/sdk';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { ConsoleHouse } from '../../src/console/console-house.js';
+import { startConsoleHouse } from '../../src/console/console-house.js';
 import { expectSound } from '../../src/console/expect-sound.js';
-import { startHouseInEachShape } from '../../src/console/house-in-each-shape.js';
 import { confirmInDialog } from '../../src/console/write-editor.js';
 import { describeWithProgram } from '../../src/external/describe-with-program.js';
+import { startSystem } from '../../src/starting/start-system.js';
 
 describeWithProgram('chromium', 'the keys in the console', () => {
   let house: ConsoleHouse;
   beforeAll(async () => {
-    house = await startHouseInEachShape();
+    house = await startConsoleHouse({}, startSystem);
   });
   afterAll(() => house?.[Symbol.asyncDispose]());
 

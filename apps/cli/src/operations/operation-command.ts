@@ -14,8 +14,8 @@ import { toKebab } from '../terminal/options.js';
 import { fillRequest, type OperationRequest, type Typed } from './fill-request.js';
 import type { Member } from './member.js';
 import { formOf, type OperationForm, type Target } from './operation-form.js';
-import { performOperation, type Showing } from './perform-operation.js';
-import type { Brief } from './show-answer.js';
+import { performOperation } from './perform-operation.js';
+import type { Brief, Showing } from './show-answer.js';
 
 /** What a command of ours has beyond what follows from its operation. */
 export interface Extra {

@@ -4,7 +4,7 @@ import { allPages, Refusal, type ServerAnswer, sendOrFail } from '../server/ask-
 import { type Server, type ServerOptions, serverOf } from '../server/find-server.js';
 import type { CommandContext } from '../terminal/context.js';
 import type { OperationRequest } from './fill-request.js';
-import { type Brief, showAnswer } from './show-answer.js';
+import { type Showing, showAnswer } from './show-answer.js';
 
 /** An operation of the contract by its name. @throws Error when there is none, which is a defect */
 export function operationNamed(name: string): RoutedRpc {
@@ -13,32 +13,20 @@ export function operationNamed(name: string): RoutedRpc {
   return found;
 }
 
-export interface Showing {
-  readonly json?: boolean | undefined;
-  /** All pages of a list. */
-  readonly all?: boolean | undefined;
-  readonly brief?: ((data: unknown) => Brief) | undefined;
-}
-
 /** Sends a request and shows its answer. @throws StartupError for a refusal too */
 export async function performOperation(
   rpc: RoutedRpc,
   request: Partial<OperationRequest>,
-  {
-    server,
-    json = false,
-    all = false,
-    brief,
-    ...outputs
-  }: Showing & CommandContext & { readonly server: Server },
+  options: Showing & CommandContext & { readonly server: Server },
 ): Promise<void> {
+  const { server, json, all } = options;
   const asked = all ? askForAll(rpc, request, server) : askFor(rpc, request, server);
   const answer = await asked.catch((error: unknown) => {
     // For programs the problem document as it came.
     const isForPrograms = json && error instanceof Refusal;
     throw isForPrograms ? new StartupError(JSON.stringify(error.problem, null, 2), { cause: error }) : error;
   });
-  showAnswer(rpc, answer, { ...outputs, json, brief });
+  showAnswer(rpc, answer, options);
 }
 
 /** Performs an operation by its name for a command of ours; `request` may look up what the command names. */

@@ -11,8 +11,10 @@ export interface Brief {
   readonly note?: string;
 }
 
-interface Showing extends Pick<CommandContext, 'write' | 'note'> {
-  readonly json: boolean;
+export interface Showing {
+  readonly json?: boolean | undefined;
+  /** All pages of a list. */
+  readonly all?: boolean | undefined;
   readonly brief?: ((data: unknown) => Brief) | undefined;
 }
 
@@ -20,7 +22,12 @@ interface Showing extends Pick<CommandContext, 'write' | 'note'> {
 export function showAnswer(
   rpc: RoutedRpc,
   { data, message, pagination }: ServerAnswer,
-  { json, brief = (all) => ({ data: all }), write, note }: Showing,
+  {
+    json = false,
+    brief = (all) => ({ data: all }),
+    write,
+    note,
+  }: Showing & Pick<CommandContext, 'write' | 'note'>,
 ): void {
   const shown = json ? { data } : brief(data);
   if (json) write(JSON.stringify(data, null, 2));

@@ -1,33 +1,21 @@
-import type { Link } from '../../external/link.js';
 import { BACKENDS, type BackendName } from '../house/backends.js';
-import type { House } from '../house/start-house.js';
 import { type Fault, MEMBERS, memberAt } from './of-processes.js';
-
-const MENDED = (link: Link) => () => link.mend();
-
-function linkAt(house: House, target: string): Link {
-  return memberAt(house, target).links[target.split(' ')[1] as BackendName];
-}
 
 const targets = MEMBERS.flatMap((name) => BACKENDS.map((backend) => `${name} ${backend}`));
 
+const broken = (how: 'cut' | 'stall', longestMs: number): Fault => ({
+  targets,
+  longestMs,
+  inflict: (house, target) => {
+    const link = memberAt(house, target).links[target.split(' ')[1] as BackendName];
+    link[how]();
+    return () => link.mend();
+  },
+});
+
 export const ofNetworks = {
-  'connections cut': {
-    targets,
-    longestMs: 5000,
-    inflict: (house, target) => {
-      linkAt(house, target).cut();
-      return MENDED(linkAt(house, target));
-    },
-  },
-  'connections stalled': {
-    targets,
-    longestMs: 8000,
-    inflict: (house, target) => {
-      linkAt(house, target).stall();
-      return MENDED(linkAt(house, target));
-    },
-  },
+  'connections cut': broken('cut', 5000),
+  'connections stalled': broken('stall', 8000),
   'connections of all broken': {
     targets: BACKENDS,
     longestMs: 100,

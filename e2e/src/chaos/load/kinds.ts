@@ -70,23 +70,24 @@ const asynchronous: Perform = async ({ client, random, log, worlds }) => {
   }
 };
 
+/** A wallet's request for an operation. */
+function signedFor({ number, deployment }: Operation, event: string) {
+  const signed = createWallet().sign({ deployment, event });
+  const body = { event, input: { name: `operation ${number}` }, ...signed };
+  return { method: 'POST', path: `/app/deployments/${deployment}/execute`, body };
+}
+
 /** A wallet's; one in three sends two copies of its message at once. */
 const publicly: Perform = async ({ client, random, log, worlds }) => {
-  const deployment = addressOf(random.anyOf(worlds.open));
-  const operation = log.begin('public', deployment);
-  const signed = createWallet().sign({ deployment, event: OPEN_EVENTS[0] });
-  const body = { event: OPEN_EVENTS[0], input: { name: `operation ${operation.number}` }, ...signed };
-  const asked = { method: 'POST', path: `/app/deployments/${deployment}/execute`, body };
+  const operation = log.begin('public', addressOf(random.anyOf(worlds.open)));
+  const asked = signedFor(operation, OPEN_EVENTS[0]);
   const copies = random.next() < 1 / 3 ? [client.ask(asked)] : [];
   await Promise.all([performSurely(client, operation, asked), ...copies]);
 };
 
 const paid: Perform = async ({ client, random, log, worlds, fund, validForS }) => {
-  const deployment = addressOf(random.anyOf(worlds.open));
-  const operation = log.begin('paid', deployment);
-  const signed = createWallet().sign({ deployment, event: 'toast' });
-  const body = { event: 'toast', input: { name: `operation ${operation.number}` }, ...signed };
-  const asked = { method: 'POST', path: `/app/deployments/${deployment}/execute`, body };
+  const operation = log.begin('paid', addressOf(random.anyOf(worlds.open)));
+  const asked = signedFor(operation, 'toast');
   const demand = await performOnce(client, operation, asked);
   if (!('answer' in demand) || demand.answer.status !== 402) return;
   const key = generatePrivateKey();

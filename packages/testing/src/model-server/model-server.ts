@@ -63,6 +63,7 @@ export async function startModelServer({
   });
   const listening = await listen(server);
   return {
+    ...listening,
     baseUrl: `${listening.url}/v1`,
     get calls() {
       return calls;
@@ -79,6 +80,5 @@ export async function startModelServer({
       planned = [];
       load.most = load.now;
     },
-    [Symbol.asyncDispose]: () => listening[Symbol.asyncDispose](),
   };
 }

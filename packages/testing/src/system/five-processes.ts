@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { holding, type Resources, systemClock } from '@orrery/service-kit';
 import { PATIENT } from '../programs/patient-release.js';
 import { freePort } from '../servers/free-port.js';
+import { isOk } from './balancer.js';
 import { type NodeProcess, startNode } from './node-process.js';
 import type { System } from './system.js';
 
@@ -45,18 +46,17 @@ export function startFiveProcesses(
     const { logFolder, programOf = builtProgram } = backends;
     const started: NodeProcess[] = [];
     const start = (name: ServiceName): NodeProcess => {
-      const own = {
-        ...(name === 'gateway' && { PORT: String(port) }),
-        ...ownVariables(backends, name),
-      };
-      const entry = programOf(name);
+      const gatewayPort = name === 'gateway' ? { PORT: String(port) } : {};
+      const own = { HEALTH_PORT: '0', ...variables, ...gatewayPort, ...ownVariables(backends, name) };
       const outputFile = logFolder && join(logFolder, `${name}.log`);
-      const all = { HEALTH_PORT: '0', ...variables, ...own };
-      const process = resources.use(name, startNode(entry, all, { outputFile }));
+      const process = resources.use(name, startNode(programOf(name), own, { outputFile }));
       started.push(process);
       return process;
     };
-    const processes = new Map(SERVICES.map((name) => [name, start(name)]));
+    const processes = Object.fromEntries(SERVICES.map((name) => [name, start(name)])) as Record<
+      ServiceName,
+      NodeProcess
+    >;
     const url = `http://127.0.0.1:${port}`;
     await untilReady(url, started);
     const key = await firstKey(variables, resources);
@@ -67,30 +67,15 @@ export function startFiveProcesses(
       databaseUrl: backends.databaseUrl,
       commandEnv: variables,
       output: () => started.map((process) => process.output()).join('\n'),
-      ...oneByOne(processes, start),
+      process: (name) => processes[name],
+      kill: async (name) => void (await processes[name].end('SIGKILL')),
+      restart: (name) => {
+        processes[name] = start(name);
+        return processes[name];
+      },
+      add: start,
     };
   }, PATIENT);
-}
-
-function oneByOne(
-  processes: Map<ServiceName, NodeProcess>,
-  start: (name: ServiceName) => NodeProcess,
-): Pick<FiveProcesses, 'process' | 'kill' | 'restart' | 'add'> {
-  const process = (name: ServiceName): NodeProcess => {
-    const found = processes.get(name);
-    if (found === undefined) throw new RangeError(`${name} was never started`);
-    return found;
-  };
-  return {
-    process,
-    kill: async (name) => void (await process(name).end('SIGKILL')),
-    restart: (name) => {
-      const successor = start(name);
-      processes.set(name, successor);
-      return successor;
-    },
-    add: start,
-  };
 }
 
 /** Where the build puts a service, as one bundle. */
@@ -131,8 +116,7 @@ async function untilReady(url: string, processes: readonly NodeProcess[]): Promi
   let ended: string | undefined;
   for (const process of processes) void process.exited.then(() => (ended = process.output()));
   while (ended === undefined) {
-    const answer = await fetch(`${url}/readyz`).catch(() => undefined);
-    if (answer?.ok) return;
+    if (await isOk(`${url}/readyz`)) return;
     await systemClock.sleep(20);
   }
   throw new Error(`a service ended before the system was ready:\n${ended}`);

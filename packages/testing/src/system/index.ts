@@ -10,6 +10,6 @@ export {
   startFiveProcesses,
 } from './five-processes.js';
 export { type Fleet, type FleetOptions, type Member, startFleet } from './fleet.js';
-export { type NodeProcess, repositoryRoot, startNode } from './node-process.js';
+export { type NodeProcess, repositoryRoot, startNode, startProgram } from './node-process.js';
 export type { System } from './system.js';
 export { startAllInOne } from './system.js';

@@ -38,10 +38,21 @@ export function startNode(
 ): NodeProcess {
   const { PATH, HOME, TMPDIR, RECORD_EXCHANGES } = process.env;
   const recorder = RECORD_EXCHANGES ? ['--import', '@orrery/testing/recording'] : [];
+  const variables = { PATH, HOME, TMPDIR, RECORD_EXCHANGES, ...env };
+  return startProgram(process.execPath, [...recorder, entry, ...args], variables, outputFile);
+}
+
+/** Starts a program of the machine at the repository's root. */
+export function startProgram(
+  command: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = process.env,
+  outputFile?: string,
+): NodeProcess {
   const file = outputFile === undefined ? undefined : openSync(outputFile, 'a');
-  const child = spawn(process.execPath, [...recorder, entry, ...args], {
+  const child = spawn(command, args, {
     cwd: repositoryRoot,
-    env: { PATH, HOME, TMPDIR, RECORD_EXCHANGES, ...env },
+    env,
     stdio: ['ignore', file ?? 'pipe', file ?? 'pipe'],
   });
   if (file !== undefined) closeSync(file);
