@@ -10,7 +10,6 @@ export * from './catalog/version-parts.js';
 export * from './catalog/worlds.js';
 export * from './chain/chain-file.js';
 export * from './chain/contract.js';
-export * from './chain/push-record.js';
 export * from './chain/pushes.js';
 export * from './errors/error-table.js';
 export * from './errors/service-error.js';

@@ -17,7 +17,7 @@ import {
   createHttp,
   type ServerLimits,
 } from './http/server/http-server.js';
-import { observeRequests } from './http/server/observe-requests.js';
+import { observeRequests } from './http/server/http-server.js';
 import { answerUnknownRoutes, recordRoutes } from './http/server/route-table.js';
 import { addSignedRoute, type SignedRouteContext } from './public/signed-route.js';
 import { addStreamRoute, type StreamRouteContext } from './stream/stream-route.js';

@@ -11,7 +11,7 @@ import {
   wholeNumber,
 } from '@orrery/service-kit';
 import { z } from 'zod';
-import { isProxyList, trustedProxies } from './core/clients/trusted-proxies.js';
+import { isProxyList, trustedProxies } from './core/clients/clients.js';
 import { perMinute, type RatePolicies } from './core/rates/token-bucket.js';
 import {
   DEFAULT_SIGN_UP_QUOTAS,

@@ -6,7 +6,7 @@ import { systemClock } from '@orrery/service-kit';
 import { FakeClock } from '@orrery/testing';
 import type { FastifyInstance } from 'fastify';
 import { describe, expect, it } from 'vitest';
-import { trustedProxies } from '../src/core/clients/trusted-proxies.js';
+import { trustedProxies } from '../src/core/clients/clients.js';
 import { perMinute } from '../src/core/rates/token-bucket.js';
 import { type KeyVerifier, principalOfKey } from '../src/http/access/access.js';
 import { createLocalLimiter } from '../src/http/rates/limiter.js';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { definitionLimitRpcs } from '../limits/limits.js';
+import { definitionLimits } from '../limits/limits.js';
 import { address, timestamp } from '../records/fields.js';
-import { defineContract, defineMessage } from '../rpc/rpc.js';
+import { defineContract, defineMessage, rpc } from '../rpc/rpc.js';
 import { attributeRpcs } from './attributes.js';
 import { checkRpcs } from './check-definitions.js';
 import { definitionRpcs } from './definitions.js';
@@ -19,7 +19,7 @@ export const catalogContract = defineContract('catalog', {
   ...eventRpcs,
   ...versionRpcs,
   ...definitionRpcs,
-  ...definitionLimitRpcs,
+  'limits.ofDefinitions': rpc({ request: z.object({}), reply: definitionLimits }),
 });
 
 /**

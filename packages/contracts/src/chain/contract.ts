@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { address } from '../records/fields.js';
 import { defineContract, defineMessage } from '../rpc/rpc.js';
 import { chainRpcs } from './chain-file.js';
-import { pushRecord } from './push-record.js';
+import { pushRecord } from './pushes.js';
 import { pushRpcs } from './pushes.js';
 
 /** Everything that the chain-pusher answers. */

@@ -1,13 +1,12 @@
 import { z } from 'zod';
 import { operationsAt } from '../rpc/operation.js';
-import { rpc } from '../rpc/rpc.js';
 
 const count = (what: string) => z.int().min(0).describe(what);
 const bytes = (what: string) => z.int().min(0).describe(`Bytes ${what}.`);
 const seconds = (what: string) => z.number().min(0).describe(`Seconds ${what}.`);
 
 /** What definitions may hold; the catalog's. */
-const definitionLimits = z
+export const definitionLimits = z
   .strictObject({
     promptBytes: bytes('of a `promptSeed` or a `behaviorPrompt` as UTF-8'),
     descriptionBytes: bytes('of a description as UTF-8'),
@@ -24,7 +23,7 @@ const definitionLimits = z
   .meta({ id: 'DefinitionLimits', description: 'What definitions may hold.' });
 
 /** What deployments and their executions may hold; the runtime's. */
-const deploymentLimits = z
+export const deploymentLimits = z
   .strictObject({
     bindings: count('Event bindings of a deployment.'),
     instances: count('Entity instances of a deployment.'),
@@ -74,19 +73,5 @@ export const limitRpcs = {
         deployments: deploymentLimits.describe('Of deployments and executions.'),
       })
       .meta({ id: 'Limits', description: 'The limits that the operator has set.' }),
-  }),
-};
-
-export const definitionLimitRpcs = {
-  'limits.ofDefinitions': rpc({
-    request: z.object({}),
-    reply: definitionLimits,
-  }),
-};
-
-export const deploymentLimitRpcs = {
-  'limits.ofDeployments': rpc({
-    request: z.object({}),
-    reply: deploymentLimits,
   }),
 };

@@ -1,6 +1,7 @@
+import { z } from 'zod';
 import { referenceRpcs } from '../catalog/definitions.js';
-import { deploymentLimitRpcs } from '../limits/limits.js';
-import { defineContract } from '../rpc/rpc.js';
+import { deploymentLimits } from '../limits/limits.js';
+import { defineContract, rpc } from '../rpc/rpc.js';
 import { aiModelRpcs, aiUsageRpcs } from './ai.js';
 import { bindingRpcs } from './bindings.js';
 import { deploymentRpcs } from './deployments.js';
@@ -32,5 +33,5 @@ export const runtimeContract = defineContract('runtime', {
   ...aiUsageRpcs,
   ...ownershipRpcs,
   ...referenceRpcs,
-  ...deploymentLimitRpcs,
+  'limits.ofDeployments': rpc({ request: z.object({}), reply: deploymentLimits }),
 });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { pushSummary } from '../chain/push-record.js';
+import { pushSummary } from '../chain/pushes.js';
 import { jsonObject } from '../json/json-schemas.js';
 import { DEPLOYMENT_PATH, deploymentPath, historyIdInPath, IN_DEPLOYMENT } from '../names/paths.js';
 import { count, name, ordinal } from '../records/fields.js';

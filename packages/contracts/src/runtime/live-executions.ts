@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { pushRecord } from '../chain/push-record.js';
+import { pushRecord } from '../chain/pushes.js';
 import { DEPLOYMENT_PATH, IN_DEPLOYMENT } from '../names/paths.js';
 import { operationsAt } from '../rpc/operation.js';
 import { defineContract } from '../rpc/rpc.js';

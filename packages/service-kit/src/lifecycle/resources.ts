@@ -1,11 +1,5 @@
 import type { Logger } from '../logging/logger.js';
 
-interface Held {
-  readonly name: string;
-  readonly release: () => unknown;
-  readonly timeoutMs: number;
-}
-
 interface ResourcesOptions {
   readonly logger?: Logger;
   /** How long one release may take before the next one begins, in milliseconds. Default 5,000. */
@@ -20,7 +14,8 @@ interface ResourcesOptions {
  *     resources.add('postgres', () => pool.end());
  */
 export class Resources implements AsyncDisposable {
-  readonly #held: Held[] = [];
+  readonly #stack = new AsyncDisposableStack();
+  readonly #errors: unknown[] = [];
   readonly #logger: Logger | undefined;
   readonly #releaseTimeoutMs: number;
   #released: Promise<void> | undefined;
@@ -35,8 +30,8 @@ export class Resources implements AsyncDisposable {
    * @throws Error when everything has been released already.
    */
   add(name: string, release: () => unknown, timeoutMs = this.#releaseTimeoutMs): void {
-    if (this.#released !== undefined) throw new Error(`${name} was taken after the release`);
-    this.#held.push({ name, release, timeoutMs });
+    if (this.#stack.disposed) throw new Error(`${name} was taken after the release`);
+    this.#stack.defer(() => this.#releaseOne(name, release, timeoutMs));
   }
 
   /** Registers something disposable, as `add` does, and returns it. */
@@ -58,22 +53,20 @@ export class Resources implements AsyncDisposable {
   }
 
   async #releaseAll(): Promise<void> {
-    const errors: unknown[] = [];
-    for (let next = this.#held.pop(); next !== undefined; next = this.#held.pop()) {
-      const { name } = next;
-      await this.#releaseOne(next).catch((error: unknown) => {
-        this.#logger?.error({ err: error, resource: name }, 'release failed');
-        errors.push(error);
-      });
-    }
-    if (errors.length > 0)
-      throw new AggregateError(errors, `${errors.length} resources could not be released`);
+    await this.#stack.disposeAsync();
+    if (this.#errors.length > 0)
+      throw new AggregateError(this.#errors, `${this.#errors.length} resources could not be released`);
   }
 
-  async #releaseOne({ name, release, timeoutMs }: Held): Promise<void> {
+  async #releaseOne(resource: string, release: () => unknown, timeoutMs: number): Promise<void> {
     const startedAt = performance.now();
-    await withinTime(Promise.resolve().then(release), timeoutMs, name);
-    this.#logger?.debug({ resource: name, ms: Math.round(performance.now() - startedAt) }, 'released');
+    try {
+      await withinTime(Promise.resolve().then(release), timeoutMs, resource);
+      this.#logger?.debug({ resource, ms: Math.round(performance.now() - startedAt) }, 'released');
+    } catch (error) {
+      this.#logger?.error({ err: error, resource }, 'release failed');
+      this.#errors.push(error);
+    }
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Bus } from '@orrery/bus';
 import { keysRevoked, type PageQuery, paginationOf, refuseDeepPage, ServiceError } from '@orrery/contracts';
 import type { Clock, Logger } from '@orrery/service-kit';
-import { expiryOf } from '../core/keys/key-rules.js';
+import { expiryOf } from '../core/keys/key-token.js';
 import type { GatewayCall, IdentityHandlers, Principal } from '../core/requests/operation.js';
 import type { KeyVerifier } from '../http/access/access.js';
 import { accountRecordOf, findAccount } from '../store/accounts/account-store.js';

@@ -7,7 +7,7 @@ import {
   type signInRpcs,
 } from '@orrery/contracts';
 import type { Clock } from '@orrery/service-kit';
-import { expiryOf } from '../core/keys/key-rules.js';
+import { expiryOf } from '../core/keys/key-token.js';
 import type { IdentityHandlers } from '../core/requests/operation.js';
 import { type SignedKey, signInText } from '../core/sign-in/sign-in-text.js';
 import { isSignedBy, type SignedMessage } from '../public/verify-signature.js';

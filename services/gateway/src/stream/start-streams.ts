@@ -18,7 +18,7 @@ import type { CallOperation } from '../core/requests/operation.js';
 import type { KeyVerifier } from '../http/access/access.js';
 import type { StreamCall, StreamHandler } from './stream-route.js';
 import { createHeadWatch, createJournalClient, createPushWatch } from './watches.js';
-import { createWhileUsed } from './while-used.js';
+import { createWhileUsed } from './watches.js';
 
 interface StreamContext {
   call: CallOperation;

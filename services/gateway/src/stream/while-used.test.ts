@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { createWhileUsed } from './while-used.js';
+import { createWhileUsed } from './watches.js';
 
 /** Records the signal of each start; `use` begins work and returns a function that ends it. */
 function setUp(outcome: () => Promise<void> = async () => undefined) {

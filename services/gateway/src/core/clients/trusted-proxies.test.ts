@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isProxyList, trustedProxies } from './trusted-proxies.js';
+import { isProxyList, trustedProxies } from './clients.js';
 
 describe('the list of proxies', () => {
   it.each(['true', 'false', '2', '10.0.0.1', '10.0.0.0/8, ::1/128', 'loopback,uniquelocal'])(

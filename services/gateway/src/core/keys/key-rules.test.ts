@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { expiryOf, refuseLongerLife, refuseWiderScopes } from './key-rules.js';
+import { expiryOf, refuseLongerLife, refuseWiderScopes } from './key-token.js';
 
 const principal = {
   accountId: 1,

@@ -1,7 +1,7 @@
 import { ServiceError } from '@orrery/contracts';
 import { createSemaphore } from '@orrery/service-kit';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import type { OnRequestEnd } from '../server/observe-requests.js';
+import type { OnRequestEnd } from '../server/http-server.js';
 
 /** Health must be readable whatever the load is. */
 export const ALWAYS_ADMITTED = /^\/(healthz|readyz)$/;

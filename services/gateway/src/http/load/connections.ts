@@ -2,8 +2,8 @@ import type { Socket } from 'node:net';
 import { ServiceError } from '@orrery/contracts';
 import type { FastifyInstance } from 'fastify';
 import { clientSubject } from '../../core/clients/clients.js';
-import type { ProxyTrust } from '../../core/clients/trusted-proxies.js';
-import type { OnRequestEnd } from '../server/observe-requests.js';
+import type { ProxyTrust } from '../../core/clients/clients.js';
+import type { OnRequestEnd } from '../server/http-server.js';
 import { ALWAYS_ADMITTED } from './admission.js';
 
 export interface ConnectionLimits {
