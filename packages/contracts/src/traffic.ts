@@ -1,5 +1,5 @@
 import { catalogChanged, catalogContract } from './catalog/contract.js';
-import { chainContract, pushResult } from './chain/contract.js';
+import { chainContract, pushResult } from './chain/pushes.js';
 import { accountChanged } from './identity/accounts.js';
 import { accountContract } from './identity/contract.js';
 import type { Contract, Message, NamedRpc } from './rpc/rpc.js';

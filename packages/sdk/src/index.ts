@@ -32,5 +32,4 @@ export { base58 } from './public/public-executions.js';
 export type { ItemOf, ListArgument, ListPath, Page, Pagination } from './requests/lists.js';
 export type { RequestOptions } from './requests/operation-types.js';
 export type { ClientOptions } from './requests/requests.js';
-export type { Divergence } from './verification/replay.js';
-export type { VerifiedHistory, VerifyOptions } from './verification/verify-history.js';
+export type { Divergence, VerifiedHistory, VerifyOptions } from './verification/verify-history.js';

@@ -9,6 +9,6 @@ export {
   type NewKey,
   revokeKey,
 } from './store/keys/key-store.js';
-export { createSignInCode } from './store/sign-in/sign-in-codes.js';
+export { createSignInCode } from './store/sign-in/sign-in.js';
 export { openDatabase } from './store/tables/open-database.js';
 export type { GatewaySchema } from './store/tables/schema.js';

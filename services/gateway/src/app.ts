@@ -9,18 +9,18 @@ import { answerProblems } from './http/errors/error-replies.js';
 import { type AdmissionLimits, addAdmission } from './http/load/admission.js';
 import { acceptJsonOnly, type BodyLimits, limitArrivingBodies } from './http/load/bodies.js';
 import { type ConnectionLimits, limitConnections } from './http/load/connections.js';
-import { limitRate } from './http/rates/rate-limit.js';
+import { limitRate } from './http/rates/limiter.js';
 import { addRoute } from './http/routes/operation-route.js';
 import {
   addBrowserPolicy,
   addHealthRoutes,
   createHttp,
+  observeRequests,
   type ServerLimits,
 } from './http/server/http-server.js';
-import { observeRequests } from './http/server/http-server.js';
 import { answerUnknownRoutes, recordRoutes } from './http/server/route-table.js';
 import { addSignedRoute, type SignedRouteContext } from './public/signed-route.js';
-import { addStreamRoute, type StreamRouteContext } from './stream/stream-route.js';
+import { addStreamRoute, type StreamRouteContext } from './stream/start-streams.js';
 
 /** What requests and connections may take. */
 export type HttpLimits = ServerLimits & ConnectionLimits & BodyLimits;

@@ -17,7 +17,7 @@ import {
   DEFAULT_SIGN_UP_QUOTAS,
   parseSignUpQuotas,
   SIGN_UP_QUOTAS_FORM,
-} from './core/sign-in/sign-up-quotas.js';
+} from './core/sign-in/sign-in-text.js';
 
 const limit = (fallback: number, min: number, max: number, what: string) =>
   wholeNumber({ min, max, what: `${what}, ${min} to ${max}` }).default(fallback);

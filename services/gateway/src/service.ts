@@ -14,7 +14,7 @@ import { accountHandlers } from './operations/accounts.js';
 import { keyHandlers } from './operations/keys.js';
 import { limitHandlers } from './operations/limits.js';
 import { signInHandlers } from './operations/sign-in.js';
-import { createExecuteForWallet } from './public/execute-for-wallet.js';
+import { createExecuteForWallet } from './public/signed-route.js';
 import { migrations } from './store/tables/migrations/index.js';
 import type { Db, GatewaySchema } from './store/tables/schema.js';
 import { startStreams } from './stream/start-streams.js';

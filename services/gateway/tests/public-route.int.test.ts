@@ -5,8 +5,7 @@ import nacl from 'tweetnacl';
 import { describe, expect, it } from 'vitest';
 import { perMinute } from '../src/core/rates/token-bucket.js';
 import type { RoutedRpc } from '../src/core/requests/operation.js';
-import { createExecuteForWallet } from '../src/public/execute-for-wallet.js';
-import type { ExecuteForWallet } from '../src/public/signed-route.js';
+import { createExecuteForWallet, type ExecuteForWallet } from '../src/public/signed-route.js';
 import { fakeApp } from './support/fake-app.js';
 
 const ADDRESS = `0x${'ab'.repeat(20)}`;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { setAccountDisabled } from '../src/store/accounts/account-store.js';
-import { createSignInCode } from '../src/store/sign-in/sign-in-codes.js';
+import { createSignInCode } from '../src/store/sign-in/sign-in.js';
 import { ask, startReplicas } from './support/started-gateway.js';
 
 let system: Awaited<ReturnType<typeof startReplicas>>;

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { jsonValue } from '../json/json-schemas.js';
-import { attributeName } from '../names/names.js';
-import { attributeInPath, schemaInPath, worldInPath } from '../names/paths.js';
+import { attributeInPath, attributeName, schemaInPath, worldInPath } from '../names/names.js';
 import { recordId, recordTimes, storedName } from '../records/fields.js';
 import { operationsAt } from '../rpc/operation.js';
 

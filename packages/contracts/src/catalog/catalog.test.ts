@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { attributeName, schemaName } from '../names/names.js';
-import { versionInPath } from '../names/paths.js';
+import { attributeName, schemaName, versionInPath } from '../names/names.js';
 import { idempotencyKey } from '../rpc/operation.js';
 import { catalogContract } from './contract.js';
 import { createEventBody, updateEventBody } from './events.js';

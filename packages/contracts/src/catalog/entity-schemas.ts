@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { schemaName } from '../names/names.js';
-import { schemaInPath, worldInPath } from '../names/paths.js';
+import { schemaInPath, schemaName, worldInPath } from '../names/names.js';
 import { namedBytes } from '../records/content-limits.js';
 import { nullableText, recordId, recordTimes, sentDescription, storedName } from '../records/fields.js';
 import { operationsAt } from '../rpc/operation.js';

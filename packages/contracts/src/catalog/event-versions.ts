@@ -1,10 +1,9 @@
 import { z } from 'zod';
-import type { ErrorCode } from '../errors/error-table.js';
+import type { ErrorCode } from '../errors/service-error.js';
 import { jsonObject } from '../json/json-schemas.js';
-import { eventInPath, versionInPath, worldInPath } from '../names/paths.js';
+import { eventInPath, versionInPath, worldInPath } from '../names/names.js';
 import { ordinal, recordId, recordTimes, sha256, storedName, timestamp } from '../records/fields.js';
 import { operationsAt } from '../rpc/operation.js';
-import { versionBody } from './version-body.js';
 import {
   executionSettings,
   guards,
@@ -12,6 +11,7 @@ import {
   mutationSettings,
   readEntity,
   VERSION_TEXTS,
+  versionBody,
 } from './version-parts.js';
 
 export const versionRecord = z

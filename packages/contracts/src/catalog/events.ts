@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { segmentName } from '../names/names.js';
-import { eventInPath, worldInPath } from '../names/paths.js';
+import { eventInPath, segmentName, worldInPath } from '../names/names.js';
 import { namedBytes } from '../records/content-limits.js';
 import {
   nullableText,
@@ -12,7 +11,7 @@ import {
 } from '../records/fields.js';
 import { operationsAt } from '../rpc/operation.js';
 import { versionErrors } from './event-versions.js';
-import { versionBody } from './version-body.js';
+import { versionBody } from './version-parts.js';
 
 const NAME = 'What the event is called; unique in its world.';
 const DESCRIPTION = 'What the event is, for people. Null: no description.';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { worldInPath } from '../names/paths.js';
+import { worldInPath } from '../names/names.js';
 import { MOST_CONTENT, worldBytes } from '../records/content-limits.js';
 import {
   address,

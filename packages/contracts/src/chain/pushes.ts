@@ -1,9 +1,10 @@
 import { z } from 'zod';
-import { DEPLOYMENT_PATH, deploymentPath, historyIdInPath, IN_DEPLOYMENT } from '../names/paths.js';
+import { DEPLOYMENT_PATH, deploymentPath, historyIdInPath, IN_DEPLOYMENT } from '../names/names.js';
 import { address, count, nullableText, ordinal } from '../records/fields.js';
 import { MAX_LIMIT, pageQuery } from '../records/pagination.js';
 import { operationsAt } from '../rpc/operation.js';
-import { rpc } from '../rpc/rpc.js';
+import { defineContract, defineMessage, rpc } from '../rpc/rpc.js';
+import { chainRpcs } from './chain-file.js';
 
 /**
  * How far a push has come.
@@ -101,3 +102,15 @@ export const pushRpcs = {
     reply: z.object({ pushes: z.array(z.object({ historyId: z.string(), push: pushSummary })) }),
   }),
 };
+
+/** Everything that the chain-pusher answers. */
+export const chainContract = defineContract('chain-pusher', { ...chainRpcs, ...pushRpcs });
+
+/** How pushes of one deployment stand after a change; the newest message of a push is not always the last to arrive. */
+export const pushesChanged = z
+  .strictObject({ deployment: address, pushes: z.array(pushRecord) })
+  .meta({ id: 'PushesChanged' });
+export type PushesChanged = z.infer<typeof pushesChanged>;
+
+/** Published after the commit that changed them. */
+export const pushResult = defineMessage('chain-pusher', 'push-result', pushesChanged);

@@ -4,7 +4,7 @@ import { accountContract, identityContract } from '../identity/contract.js';
 import type { Contract } from '../rpc/rpc.js';
 import { runtimeContract } from '../runtime/contract.js';
 import { liveContract } from '../runtime/live-executions.js';
-import { ERRORS } from './error-table.js';
+import { ERRORS } from './service-error.js';
 
 const contracts: Contract[] = [
   catalogContract,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ErrorCode } from '../errors/error-table.js';
+import type { ErrorCode } from '../errors/service-error.js';
 import type { ContentLimits } from '../records/content-limits.js';
 import { withinNfcBudget } from '../records/fields.js';
 import { bodyMustBeArray, noArray, problemsOf, refusal, refusedHttp } from './request-problems.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { DEPLOYMENT_PATH, IN_DEPLOYMENT } from '../names/paths.js';
+import { DEPLOYMENT_PATH, IN_DEPLOYMENT } from '../names/names.js';
 import { count, ordinal, storedName } from '../records/fields.js';
 import { OF_ACCOUNT, operationsAt } from '../rpc/operation.js';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { DEPLOYMENT_PATH, IN_DEPLOYMENT } from '../names/paths.js';
+import { DEPLOYMENT_PATH, IN_DEPLOYMENT } from '../names/names.js';
 import { MOST_CONTENT } from '../records/content-limits.js';
 import { name, ordinal, recordId, recordTimes, soughtNameInQuery, storedName } from '../records/fields.js';
 import { operationsAt, requestPath } from '../rpc/operation.js';

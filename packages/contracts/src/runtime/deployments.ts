@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { DEPLOYMENT_PATH, deploymentPath, IN_DEPLOYMENT, worldPath } from '../names/paths.js';
+import { DEPLOYMENT_PATH, deploymentPath, IN_DEPLOYMENT, worldPath } from '../names/names.js';
 import { MOST_CONTENT, namedBytes } from '../records/content-limits.js';
 import {
   address,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { jsonObject, jsonValue } from '../json/json-schemas.js';
-import { DEPLOYMENT_PATH, deploymentPath, IN_DEPLOYMENT } from '../names/paths.js';
+import { DEPLOYMENT_PATH, deploymentPath, IN_DEPLOYMENT } from '../names/names.js';
 import { namedBytes } from '../records/content-limits.js';
 import { name, ordinal, storedName } from '../records/fields.js';
 import { wholeNumberInQuery } from '../records/pagination.js';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { pushSummary } from '../chain/pushes.js';
 import { jsonObject } from '../json/json-schemas.js';
-import { DEPLOYMENT_PATH, deploymentPath, historyIdInPath, IN_DEPLOYMENT } from '../names/paths.js';
+import { DEPLOYMENT_PATH, deploymentPath, historyIdInPath, IN_DEPLOYMENT } from '../names/names.js';
 import { count, name, ordinal } from '../records/fields.js';
 import { pageQuery, wholeNumberInQuery } from '../records/pagination.js';
 import { operationsAt } from '../rpc/operation.js';

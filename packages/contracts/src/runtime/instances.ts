@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import type { JsonObject } from '../json/json.js';
 import { jsonObject } from '../json/json-schemas.js';
-import { instanceId } from '../names/names.js';
-import { DEPLOYMENT_PATH, deploymentPath, IN_DEPLOYMENT } from '../names/paths.js';
+import { DEPLOYMENT_PATH, deploymentPath, IN_DEPLOYMENT, instanceId } from '../names/names.js';
 import { namedBytes } from '../records/content-limits.js';
 import {
   count,

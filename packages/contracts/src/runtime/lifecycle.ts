@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { deploymentPath } from '../names/paths.js';
+import { deploymentPath } from '../names/names.js';
 import { address, sha256, timestamp } from '../records/fields.js';
 import { defineMessage, rpc } from '../rpc/rpc.js';
 import { type JournalKind, journalKind } from './journal.js';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { pushRecord } from '../chain/pushes.js';
-import { DEPLOYMENT_PATH, IN_DEPLOYMENT } from '../names/paths.js';
+import { DEPLOYMENT_PATH, IN_DEPLOYMENT } from '../names/names.js';
 import { operationsAt } from '../rpc/operation.js';
 import { defineContract } from '../rpc/rpc.js';
 import { hashedEntry, readBeside } from './journal.js';

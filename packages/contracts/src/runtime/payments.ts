@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { DEPLOYMENT_PATH, IN_DEPLOYMENT } from '../names/paths.js';
+import { DEPLOYMENT_PATH, IN_DEPLOYMENT } from '../names/names.js';
 import { count, nullableText, ordinal, recordTimes, storedName } from '../records/fields.js';
 import { MAX_LIMIT, pageQuery, pagination } from '../records/pagination.js';
 import { operationsAt } from '../rpc/operation.js';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { walletAddress, walletSignature } from '../identity/sign-in.js';
 import { jsonObject } from '../json/json-schemas.js';
-import { deploymentInPath } from '../names/paths.js';
+import { deploymentInPath } from '../names/names.js';
 import { namedBytes } from '../records/content-limits.js';
 import { name } from '../records/fields.js';
 import { operationsAt } from '../rpc/operation.js';

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { defineContract, defineMessage } from '../rpc/rpc.js';
-import { previewRpcs } from './preview.js';
-import { scheduleRpcs } from './schedules.js';
+import { previewRpcs, scheduleRpcs } from './schedules.js';
 
 /** Everything that the scheduler answers. */
 export const schedulerContract = defineContract('scheduler', { ...previewRpcs, ...scheduleRpcs });

@@ -2,8 +2,7 @@ import { OrreryError } from '../errors/orrery-error.js';
 import type { components } from '../generated/api.js';
 import type { DeploymentPath } from '../journal/journal.js';
 import type { RequestOptions } from '../requests/operation-types.js';
-import type { Requests } from '../requests/requests.js';
-import { pause } from '../requests/send-with-retries.js';
+import { pause, type Requests } from '../requests/requests.js';
 
 type Schemas = components['schemas'];
 export type JsonObject = Schemas['JsonObject'];

@@ -2,8 +2,7 @@ import { errorOfAnswer, OrreryError } from '../errors/orrery-error.js';
 import type { components } from '../generated/api.js';
 import type { DeploymentPath, Journal } from '../journal/journal.js';
 import { parseJson } from '../json/parse-json.js';
-import type { Requests } from '../requests/requests.js';
-import { networkError, pause } from '../requests/send-with-retries.js';
+import { networkError, pause, type Requests } from '../requests/requests.js';
 
 /** A journal entry as the stream tells it. */
 export type LiveEntry = components['schemas']['LiveExecution'];

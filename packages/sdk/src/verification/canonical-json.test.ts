@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { canonicalJson, sha256 } from './hash-chain.js';
-import { snapshotHash } from './states.js';
+import { canonicalJson, sha256, snapshotHash } from './hash-chain.js';
 
 const page = readFileSync(join(import.meta.dirname, '../../../../docs/history.md'), 'utf8');
 const [, example = ''] = /### Worked example\n(.*?)\n###? /s.exec(page) ?? [];

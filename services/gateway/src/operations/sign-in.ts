@@ -12,8 +12,7 @@ import type { IdentityHandlers } from '../core/requests/operation.js';
 import { type SignedKey, signInText } from '../core/sign-in/sign-in-text.js';
 import { isSignedBy, type SignedMessage } from '../public/verify-signature.js';
 import { type AccountRow, accountRecordOf } from '../store/accounts/account-store.js';
-import { exchangeSignInCode } from '../store/sign-in/sign-in-codes.js';
-import { signInWallet, storeChallenge } from '../store/sign-in/wallet-sign-in.js';
+import { exchangeSignInCode, signInWallet, storeChallenge } from '../store/sign-in/sign-in.js';
 import type { Db } from '../store/tables/schema.js';
 
 /** How long a wallet has to sign. */

@@ -1,7 +1,7 @@
 import { ServiceError } from '@orrery/contracts';
 import { expect, it, vi } from 'vitest';
 import type { GatewayCall } from '../core/requests/operation.js';
-import { createExecuteForWallet } from './execute-for-wallet.js';
+import { createExecuteForWallet } from './signed-route.js';
 
 const call = {
   caller: { kind: 'wallet', wallet: 'w' },

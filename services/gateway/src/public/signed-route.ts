@@ -1,3 +1,4 @@
+import type { Bus } from '@orrery/bus';
 import {
   type AcceptedExecution,
   fieldProblem,
@@ -8,14 +9,17 @@ import {
   type ReplyOf,
   type RequestOf,
   refusedHttp,
+  runtimeContract,
   ServiceError,
 } from '@orrery/contracts';
+import { isTraced } from '@orrery/service-kit';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { GatewayCall, RoutedRpc } from '../core/requests/operation.js';
 import { paymentHeaders, readPayment } from '../core/requests/payment-headers.js';
 import { requestSchema } from '../core/requests/request-schema.js';
 import { readBase58 } from '../core/signatures/encodings.js';
-import { applyDecision, type RateContext } from '../http/rates/rate-limit.js';
+import { applyDecision, type RateContext } from '../http/rates/limiter.js';
+import { type DispatchOptions, inRequestSpan, outcomeOf } from '../http/routes/dispatch.js';
 import { callOf, type RouteContext, readRequest, routeOf } from '../http/routes/operation-route.js';
 import { isSignatureOf, type SignedMessage } from './verify-signature.js';
 
@@ -112,4 +116,30 @@ async function limitWallet(
   const decision = await limiter.take(rates.wallet, `${wallet}:${named.toLowerCase()}`);
   const refusal = applyDecision(rates.wallet, decision, reply);
   if (refusal !== undefined) throw refusal;
+}
+
+/**
+ * Executes over the bus; errors are noted. A call whose process is lost, or that became a run, is repeated: a message
+ * takes effect once, so the repetition gets the outcome of the first call, or takes its place.
+ */
+export function createExecuteForWallet(
+  bus: Pick<Bus, 'call'>,
+  { onError, longerMs }: DispatchOptions,
+): ExecuteForWallet {
+  const rpc = runtimeContract.rpcs['executions.public'];
+  const execute: ExecuteForWallet = (request, { caller, requestId, deadline, signal, onRun }) => {
+    const call = { caller, requestId, deadline, signal };
+    const later = { ...call, deadline: deadline + longerMs };
+    return outcomeOf(bus.call(rpc, request, { ...call, leavesRun: true }), {
+      onRun,
+      runIn: ({ data }) => ('executionId' in data && data.state === 'running' ? data.executionId : undefined),
+      ask: () => bus.call(rpc, { ...request, awaitsRun: true }, later),
+    }).catch((error: unknown) => {
+      onError(error);
+      throw error;
+    });
+  };
+  if (!isTraced()) return execute;
+  const spanned = publicContract.rpcs['public.execute'];
+  return (request, call) => inRequestSpan(spanned, call, () => execute(request, call));
 }

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { signInText } from './sign-in-text.js';
-import { parseSignUpQuotas } from './sign-up-quotas.js';
+import { parseSignUpQuotas, signInText } from './sign-in-text.js';
 
 const asked = {
   domain: 'orrery.example',

@@ -1,8 +1,7 @@
 import type { Socket } from 'node:net';
 import { ServiceError } from '@orrery/contracts';
 import type { FastifyInstance } from 'fastify';
-import { clientSubject } from '../../core/clients/clients.js';
-import type { ProxyTrust } from '../../core/clients/clients.js';
+import { clientSubject, type ProxyTrust } from '../../core/clients/clients.js';
 import type { OnRequestEnd } from '../server/http-server.js';
 import { ALWAYS_ADMITTED } from './admission.js';
 

@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type CreatedKey, type KeyRecord, type PageQuery, type Scope, ServiceError } from '@orrery/contracts';
 import { page, transaction } from '@orrery/database';
 import { type Selectable, sql } from 'kysely';
-import { refuseLongerLife, refuseWiderScopes } from '../../core/keys/key-token.js';
-import { newToken } from '../../core/keys/key-token.js';
+import { newToken, refuseLongerLife, refuseWiderScopes } from '../../core/keys/key-token.js';
 import type { Principal } from '../../core/requests/operation.js';
 import {
   type AccountRow,
