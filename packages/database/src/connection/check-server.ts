@@ -1,6 +1,6 @@
 import { type Clock, FIRST_CONTACT, type Logger, retry, StartupError } from '@orrery/service-kit';
 import type pg from 'pg';
-import { describeAddress } from './database-address.js';
+import { describeAddress } from './database-hosts.js';
 
 /** Debian 12's server, and the oldest that the SQL here is written for. */
 const OLDEST_MAJOR = 15;

@@ -3,7 +3,7 @@ import { Kysely, PostgresDialect } from 'kysely';
 import type pg from 'pg';
 import { checkServer } from './check-server.js';
 import { guardedPool, openPool, type PoolLimits, type PoolOptions } from './pool.js';
-import { createStorageWatch, type StorageWatch, takeSpace } from './storage-watch.js';
+import { StorageWatch, takeSpace } from './storage-watch.js';
 
 export interface ConnectOptions extends PoolOptions {
   readonly clock?: Clock;
@@ -38,7 +38,7 @@ export interface Database<Schema> extends Connections<Schema> {
 export async function connect<Schema>(options: ConnectOptions): Promise<Database<Schema>> {
   if (!/^[a-z][a-z0-9_]{0,62}$/.test(options.schema))
     throw new TypeError(`not a schema name: ${options.schema}`);
-  const storage = createStorageWatch({ probe: () => takeSpace(pool), logger: options.logger });
+  const storage = new StorageWatch(() => takeSpace(pool), options.logger);
   const watched = { ...options, onServerError: storage.note };
   const { db, pool, close: closePool } = openConnections<Schema>(watched);
   const close = () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readHosts } from './database-hosts.js';
+import { describeAddress, readHosts } from './database-hosts.js';
 
 it.each([
   ['postgres://u:p@db:5433/orrery?sslmode=require', [['db', 5433]]],
@@ -50,4 +50,15 @@ it.each([
   ['postgres://u@one,two/d?target_session_attrs=standby', /read-write or primary, not standby/],
 ])('refuses %s', (address, why) => {
   expect(() => readHosts(address)).toThrow(why);
+});
+
+it.each([
+  ['postgres://orrery:hunter2@db.internal:5432/orrery?sslmode=require', 'db.internal:5432/orrery'],
+  ['postgres://db/orrery', 'db/orrery'],
+  ['postgres:///orrery?host=/run/pg&password=hunter2', '/run/pg/orrery'],
+  ['postgres://orrery:hunter2@%2Frun%2Fpg/orrery', '/run/pg/orrery'],
+  ['postgres://orrery:hunter2@one,two:5433/orrery', 'one,two:5433/orrery'],
+  ['hunter2', 'the address of DATABASE_URL'],
+])('says where %s is without its password', (url, where) => {
+  expect(describeAddress(url)).toBe(where);
 });

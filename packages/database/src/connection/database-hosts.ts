@@ -63,3 +63,14 @@ const placeOf = (host: string, port: string | undefined): DatabaseHost => ({
   port: Number(port ?? DEFAULT_PORT),
   isPortNamed: port !== undefined,
 });
+
+/** Hosts, ports and database name of an address, for messages: never the user or the password. */
+export function describeAddress(url: string): string {
+  try {
+    const { hosts, path } = readHosts(url);
+    const places = hosts.map(({ host, port, isPortNamed }) => (isPortNamed ? `${host}:${port}` : host));
+    return `${places.join(',') || 'localhost'}${path}`;
+  } catch {
+    return 'the address of DATABASE_URL';
+  }
+}

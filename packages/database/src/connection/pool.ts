@@ -4,11 +4,11 @@ import { isTraced, type Logger } from '@orrery/service-kit';
 import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely';
 import { CompiledQuery } from 'kysely';
 import pg from 'pg';
-import { noteConnectionError } from '../errors/driver-errors.js';
 import {
   CommitRefused,
   ConnectionLost,
   classifyPostgresError,
+  noteConnectionError,
   noteUnbegun,
   OutcomeUnknown,
   PoolExhausted,

@@ -3,56 +3,54 @@ import type { Logger } from '@orrery/service-kit';
 import type pg from 'pg';
 import { classifyPostgresError } from '../errors/postgres-errors.js';
 
-/** Whether the disk of the database is full. */
-export interface StorageWatch {
-  readonly isFull: boolean;
-  /** Takes note of an error of the server, or of a service that answered `storage_full`. */
-  note(error: unknown): void;
-  stop(): void;
-}
-
-export interface StorageWatchOptions {
-  /** Writes something that needs space. */
-  readonly probe: () => Promise<unknown>;
-  readonly logger: Logger;
-}
-
 /** How often it is tried whether there is space again, in milliseconds. */
 const PROBE_MS = 500;
 
 /**
- * A statement that fails because the disk is full begins it. That others succeed does not end it: an update may find
- * room in a page that exists. So a write that needs new pages is tried until one succeeds.
+ * Whether the disk of the database is full. A statement that fails because of that begins it. That others succeed does not
+ * end it: an update may find room in a page that exists. So a write that needs new pages is tried until one succeeds.
  *
  *   space ─ a statement failed with `storage_full` ─→ full ─ the probe succeeded ─→ space
  */
-export function createStorageWatch({ probe, logger }: StorageWatchOptions): StorageWatch {
-  let isFull = false;
-  let timer: NodeJS.Timeout | undefined;
-  const tryLater = () => {
-    timer = setTimeout(() => void tryNow(), PROBE_MS).unref();
+export class StorageWatch {
+  #isFull = false;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** `probe` writes something that needs space. */
+  constructor(
+    private readonly probe: () => Promise<unknown>,
+    private readonly logger: Logger,
+  ) {}
+
+  get isFull(): boolean {
+    return this.#isFull;
+  }
+
+  /** Takes note of an error of the server, or of a service that answered `storage_full`. */
+  readonly note = (error: unknown): void => {
+    if (this.#isFull || kindOf(error) !== 'storage_full') return;
+    this.#isFull = true;
+    this.logger.error(
+      'the disk of the database is full and every change is refused; free or add space where its data directory lies',
+    );
+    this.#tryLater();
   };
-  const tryNow = async () => {
-    const error = await probe().catch((thrown: unknown) => thrown ?? 'failed');
+
+  stop(): void {
+    clearTimeout(this.#timer);
+  }
+
+  #tryLater(): void {
+    this.#timer = setTimeout(() => void this.#tryNow(), PROBE_MS).unref();
+  }
+
+  async #tryNow(): Promise<void> {
+    const error = await this.probe().catch((thrown: unknown) => thrown ?? 'failed');
     // A user who may make no temporary tables learns from the next failed write.
-    if (ENDURING.has(kindOf(error))) return tryLater();
-    isFull = false;
-    logger.info('the disk of the database has space again');
-  };
-  return {
-    get isFull() {
-      return isFull;
-    },
-    note: (error) => {
-      if (isFull || kindOf(error) !== 'storage_full') return;
-      isFull = true;
-      logger.error(
-        'the disk of the database is full and every change is refused; free or add space where its data directory lies',
-      );
-      tryLater();
-    },
-    stop: () => clearTimeout(timer),
-  };
+    if (ENDURING.has(kindOf(error))) return this.#tryLater();
+    this.#isFull = false;
+    this.logger.info('the disk of the database has space again');
+  }
 }
 
 const kindOf = (error: unknown) =>

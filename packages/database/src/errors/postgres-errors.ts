@@ -1,3 +1,5 @@
+import pg from 'pg';
+
 /** The connection was lost while reading, or inside a transaction that had not been asked to commit: nothing was applied. */
 export class ConnectionLost extends Error {
   override readonly name = 'ConnectionLost';
@@ -137,3 +139,20 @@ export function isUniqueViolation(error: unknown, constraint?: string): boolean 
 
 /** A standby, or a database that its operator has made read-only. A session stays read-only until it ends. */
 export const takesNoWrites = (error: unknown): boolean => (error as DriverError | null)?.code === '25006';
+
+/** Errors of sockets look alike, whoever was called; these are those of our connections. */
+const connectionErrors = new WeakSet<object>();
+
+export const noteConnectionError = (error: object): void => void connectionErrors.add(error);
+
+/** Errors that the driver or Kysely makes itself. */
+const OWN_TEXTS =
+  /^(timeout exceeded when trying to connect|Connection terminated|Query read timeout|Client has encountered a connection error|Postgres connection has been discarded|Cannot use a pool after calling end)/;
+
+/** Whether PostgreSQL, its driver or one of our connections to it failed, and not something else that the code uses. */
+export function isDatabaseError(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const ours = [pg.DatabaseError, ConnectionLost, OutcomeUnknown, CommitRefused, PoolExhausted];
+  const isNoted = connectionErrors.has(error) || isUnbegun(error);
+  return isNoted || ours.some((one) => error instanceof one) || OWN_TEXTS.test(error.message);
+}

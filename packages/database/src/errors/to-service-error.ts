@@ -1,6 +1,5 @@
 import { asServiceError, ServiceError } from '@orrery/contracts';
-import { isDatabaseError } from './driver-errors.js';
-import { classifyPostgresError, PoolExhausted, takesNoWrites } from './postgres-errors.js';
+import { classifyPostgresError, isDatabaseError, PoolExhausted, takesNoWrites } from './postgres-errors.js';
 
 /** After how long a caller tries again when the disk is full. */
 const RETRY_FULL_SECONDS = 5;

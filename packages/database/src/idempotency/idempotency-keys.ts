@@ -1,6 +1,7 @@
 import { accountOf, type Caller, canonicalHash, type JsonValue, ServiceError } from '@orrery/contracts';
 import { type Clock, type Logger, type PollLoop, startPollLoop } from '@orrery/service-kit';
 import { type QueryExecutorProvider, sql } from 'kysely';
+import type { Migration } from 'kysely/migration';
 import { classifyPostgresError } from '../errors/postgres-errors.js';
 
 /** How long a key answers the same, in milliseconds. */
@@ -33,23 +34,6 @@ export function keyedRequest(
   if (key === undefined || accountId === undefined) return undefined;
   // A parsed body is JSON.
   return { accountId, operation, key, request: request as JsonValue, now };
-}
-
-type KeyClaim = { readonly state: 'claimed' } | { readonly state: 'answered'; readonly reply: JsonValue };
-
-/**
- * Claims a key inside the transaction that does its work. While another transaction holds the same key this waits for
- * its end: after its rollback the key is free, after its commit the stored reply is returned.
- *
- * @throws ServiceError `idempotency_key_reused` when the key came with another request; `request_in_flight` when the
- *   first request is not answered yet.
- */
-async function claimIdempotencyKey(trx: QueryExecutorProvider, request: KeyedRequest): Promise<KeyClaim> {
-  const hash = canonicalHash(request.request);
-  if (await insertKey(trx, request, hash)) return { state: 'claimed' };
-  const first = await readKey(trx, request);
-  if (first === undefined || first.reply === null) throw inFlight();
-  return { state: 'answered', reply: replyTo(first, hash) };
 }
 
 /**
@@ -92,39 +76,32 @@ function replyTo({ request_hash, reply }: KeyRow, hash: string): JsonValue {
   return reply;
 }
 
-/** Stores the answer to repetitions, in the transaction that makes it true. */
-async function completeIdempotencyKey(
-  trx: QueryExecutorProvider,
-  request: KeyedRequest,
-  reply: JsonValue,
-): Promise<void> {
-  await sql`
-    update idempotency_keys set reply = cast(${JSON.stringify(reply)} as json)
-    where ${thisKey(request)}`.execute(trx);
-}
-
-/** Runs `work` the first time and returns its stored reply afterwards. Without a request (no key was sent) it just runs. */
+/**
+ * Runs `work` the first time, in the transaction that makes its reply true, and returns the stored reply afterwards.
+ * Without a request (no key was sent) it just runs. While another transaction holds the same key this waits for its end:
+ * after its rollback the key is free, after its commit its reply is returned.
+ *
+ * @throws ServiceError `idempotency_key_reused` when the key came with another request; `request_in_flight` when the
+ *   first request is not answered yet.
+ */
 export async function answerOnce<Reply>(
   trx: QueryExecutorProvider,
   request: KeyedRequest | undefined,
   work: () => Promise<Reply>,
 ): Promise<Reply> {
   if (request === undefined) return work();
-  const claim = await claimIdempotencyKey(trx, request);
-  // Stored by this very operation, so it has its reply's shape.
-  if (claim.state === 'answered') return claim.reply as Reply;
+  const hash = canonicalHash(request.request);
+  if (!(await insertKey(trx, request, hash))) {
+    const first = await readKey(trx, request);
+    if (first === undefined || first.reply === null) throw inFlight();
+    // Stored by this very operation, so it has its reply's shape.
+    return replyTo(first, hash) as Reply;
+  }
   const reply = await work();
-  await completeIdempotencyKey(trx, request, reply as JsonValue);
+  await sql`
+    update idempotency_keys set reply = cast(${JSON.stringify(reply)} as json)
+    where ${thisKey(request)}`.execute(trx);
   return reply;
-}
-
-/** Removes expired keys, at most `limit` of them; returns how many. `now` in milliseconds. */
-async function deleteExpiredKeys(db: QueryExecutorProvider, now: number, limit: number): Promise<number> {
-  const { numAffectedRows } = await sql`
-    delete from idempotency_keys where ctid in (
-      select ctid from idempotency_keys where created_at <= ${expiry(now)} limit ${limit} for update skip locked
-    )`.execute(db);
-  return Number(numAffectedRows ?? 0);
 }
 
 const expiry = (now: number): Date => new Date(now - IDEMPOTENCY_KEPT_MS);
@@ -162,6 +139,29 @@ export const startKeySweep = (
     intervalMs,
     clock,
     logger,
-    runOnce: async () =>
-      (await deleteExpiredKeys(db, clock.now(), KEYS_PER_RUN)) === KEYS_PER_RUN ? 'more' : 'idle',
+    runOnce: async () => {
+      const { numAffectedRows } = await sql`
+        delete from idempotency_keys where ctid in (
+          select ctid from idempotency_keys where created_at <= ${expiry(clock.now())}
+          limit ${KEYS_PER_RUN} for update skip locked
+        )`.execute(db);
+      return Number(numAffectedRows ?? 0) === KEYS_PER_RUN ? 'more' : 'idle';
+    },
   });
+
+/** Adds `idempotency_keys` to a service's schema. `reply` is null while the first request is under way. */
+export const idempotencyTable: Migration = {
+  up: async (db) => {
+    await sql`
+      create table idempotency_keys (
+        account_id bigint not null,
+        operation text not null,
+        key text not null,
+        request_hash text not null,
+        reply json,
+        created_at timestamptz(3) not null,
+        primary key (account_id, operation, key)
+      )`.execute(db);
+    await sql`create index idempotency_keys_by_age on idempotency_keys (created_at)`.execute(db);
+  },
+};

@@ -11,8 +11,6 @@ export interface NewOutboxRow {
   readonly payload?: JsonValue;
   /** Of the ordering key, the same for all its rows: the relay of the process that owns it publishes them. */
   readonly shard?: number;
-  /** Trace context, request id and the like; never a secret. */
-  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /**
@@ -27,20 +25,11 @@ export async function enqueue<Schema>(
   rows: readonly NewOutboxRow[],
 ): Promise<void> {
   if (rows.length === 0) return;
-  const records = rows.map(({ name, orderingKey, orderingSeq, messageId, payload, shard, headers }) => ({
-    name,
-    ordering_key: orderingKey,
-    ordering_seq: orderingSeq ?? null,
-    message_id: messageId,
-    payload: payload ?? null,
-    shard: shard ?? null,
-    headers: headers ?? {},
-  }));
   await sql`
-    insert into outbox (name, ordering_key, ordering_seq, message_id, payload, shard, headers)
-    select name, ordering_key, ordering_seq, message_id, nullif(payload, 'null'), shard, headers
-    from rows from (jsonb_to_recordset(${JSON.stringify(records)}::jsonb) as
-      (name text, ordering_key text, ordering_seq bigint, message_id text, payload jsonb, shard smallint, headers jsonb)
+    insert into outbox (name, ordering_key, ordering_seq, message_id, payload, shard)
+    select name, "orderingKey", "orderingSeq", "messageId", nullif(payload, 'null'), shard
+    from rows from (jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as
+      (name text, "orderingKey" text, "orderingSeq" bigint, "messageId" text, payload jsonb, shard smallint)
     ) with ordinality
     order by ordinality
   `.execute(trx);

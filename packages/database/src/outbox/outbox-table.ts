@@ -19,7 +19,6 @@ interface OutboxTable {
   message_id: string;
   /** Null when the row only refers to an entry that the relay loads. */
   payload: JsonValue | null;
-  headers: Record<string, string>;
   /** The share of the keys that this one belongs to, where several relays divide the work; else null. */
   shard: Generated<number | null>;
   created_at: Generated<Date>;

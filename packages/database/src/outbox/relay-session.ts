@@ -1,10 +1,20 @@
+import type { JsonValue } from '@orrery/contracts';
 import type pg from 'pg';
 import type { Database } from '../connection/connect.js';
 import { classifyPostgresError } from '../errors/postgres-errors.js';
-import type { OutboxRow } from './publish-batch.js';
 
 /** The database and the schema that hold the outbox. */
 export type OutboxDatabase = Pick<Database<unknown>, 'pool' | 'schema'>;
+
+/** A committed row of the outbox that waits for its publication. */
+export interface OutboxRow {
+  readonly id: number;
+  readonly name: string;
+  readonly orderingKey: string;
+  readonly orderingSeq: number | null;
+  readonly messageId: string;
+  readonly payload: JsonValue | null;
+}
 
 /** The rows that one relay publishes: no other relay works on them at the same time. */
 export interface RelaySession {
@@ -94,7 +104,7 @@ async function lock(
 }
 
 const oldest = (where: string, order: string) => `
-select id, name, ordering_key as "orderingKey", ordering_seq as "orderingSeq", message_id as "messageId", payload, headers
+select id, name, ordering_key as "orderingKey", ordering_seq as "orderingSeq", message_id as "messageId", payload
 from outbox where ${where} and ordering_key <> all($1) order by ${order} limit $2`;
 const OLDEST = { name: 'outbox-oldest', text: oldest('shard is null', 'id') };
 /** The cheapest look: a look shard by shard costs a fifth of the executions that two cores allow. */

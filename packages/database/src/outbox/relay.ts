@@ -1,3 +1,4 @@
+import { type JsonText, type JsonValue, ServiceError } from '@orrery/contracts';
 import {
   backoffDelay,
   type Clock,
@@ -6,26 +7,35 @@ import {
   type PollOutcome,
   startPollLoop,
 } from '@orrery/service-kit';
-import { isOwnFailure, type KeyOutcome, type Publisher, publishBatch } from './publish-batch.js';
 import {
   type OutboxDatabase,
+  type OutboxRow,
   type OwnShards,
   ownShards,
   type RelaySession,
   withRelaySession,
 } from './relay-session.js';
 
-export interface RelayOptions extends Publisher {
+/** A row with its payload, ready for the bus. */
+export interface OutboxMessage extends Omit<OutboxRow, 'payload'> {
+  readonly payload: JsonValue | JsonText;
+}
+
+export interface RelayOptions {
   readonly database: OutboxDatabase;
+  /**
+   * Publishes messages: those of one key in their order, and none after one that failed. Resolves to one outcome for
+   * each message, in the order given: undefined when the bus has stored it, otherwise the error.
+   */
+  readonly publish: (messages: readonly OutboxMessage[]) => Promise<readonly unknown[]>;
+  /** Payloads, by row id, of the rows that only refer to an entry. Required if there are such rows. */
+  readonly load?: (rows: readonly OutboxRow[]) => Promise<ReadonlyMap<number, JsonValue | JsonText>>;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly signal?: AbortSignal;
   /** The shards that this process owns now, if rows have shards. Their rows are published by this relay alone. */
   readonly shards?: () => OwnShards;
   /** Rows of one batch. Default 500. */
   readonly batchSize?: number;
-  /** How often it looks without being woken, in milliseconds. Default 1,000. */
-  readonly intervalMs?: number;
   /**
    * Pause after a batch that emptied the outbox, in milliseconds, also when it is woken. What is written meanwhile
    * goes out in one batch, which is several times cheaper. A message waits this much longer at most, and not at all
@@ -34,6 +44,8 @@ export interface RelayOptions extends Publisher {
   readonly restMs?: number;
 }
 
+/** How often it looks without being woken, in milliseconds. */
+const INTERVAL_MS = 1000;
 /** While the bus is away the relay retries at least this often, in milliseconds. */
 const MAX_BACKOFF_MS = 5000;
 
@@ -50,37 +62,33 @@ const MAX_BACKOFF_MS = 5000;
  * is refused. If everything else fails, the bus counts as away and the whole relay backs off.
  */
 export function startRelay(options: RelayOptions): PollLoop {
-  const { database, clock, logger, signal, intervalMs = 1000, restMs = 0 } = options;
-  const failing = createFailingKeys(clock);
+  const { database, clock, logger, restMs = 0 } = options;
+  const failing = new FailingKeys(clock);
   return startPollLoop({
     name: `outbox relay of ${database.schema}`,
-    intervalMs,
+    intervalMs: INTERVAL_MS,
     restMs,
     maxBackoffMs: MAX_BACKOFF_MS,
     clock,
     logger,
     runOnce: () => relayBatch(options, failing),
-    ...(signal && { signal }),
   });
 }
 
 async function relayBatch(options: RelayOptions, failing: FailingKeys): Promise<PollOutcome> {
   const { database, shards } = options;
   const own = shards?.() ?? [];
+  const works = [
+    ...(own.length === 0 ? [] : [() => relayRows(options, failing, ownShards(database, own))]),
+    () => withRelaySession(database, (session) => relayRows(options, failing, session)),
+  ];
   // One after the other, and the second also when nothing of the first could be published.
-  const ofOwn =
-    own.length === 0 ? [] : [await settled(relayRows(options, failing, ownShards(database, own)))];
-  const ofOthers = withRelaySession(database, (session) => relayRows(options, failing, session));
-  const results = [...ofOwn, await settled(ofOthers)];
+  const results: PromiseSettledResult<PollOutcome | undefined>[] = [];
+  for (const work of works) results.push(...(await Promise.allSettled([work()])));
   const failure = results.find((result) => result.status === 'rejected');
   if (failure !== undefined) throw failure.reason;
   return results.some((result) => result.status === 'fulfilled' && result.value === 'more') ? 'more' : 'idle';
 }
-
-const settled = async <T>(promise: Promise<T>) => {
-  const [result] = await Promise.allSettled([promise]);
-  return result;
-};
 
 async function relayRows(
   options: RelayOptions,
@@ -94,58 +102,100 @@ async function relayRows(
   await session.remove(published);
   const isOwn = ({ error }: KeyOutcome) => error === undefined || isOwnFailure(error);
   const refused = published.length > 0 ? undefined : outcomes.find((one) => !isOwn(one));
-  for (const one of refused ? outcomes.filter(isOwn) : outcomes) noteOutcome(one, failing, logger);
+  for (const { key, error } of refused ? outcomes.filter(isOwn) : outcomes) {
+    failing.note(key, error !== undefined);
+    if (error !== undefined) logger.warn({ err: error, orderingKey: key }, 'message could not be published');
+  }
   if (refused) throw new Error('nothing could be published', { cause: refused.error });
   return rows.length === batchSize ? 'more' : 'idle';
 }
 
-function noteOutcome({ key, error }: KeyOutcome, failing: FailingKeys, logger: Logger): void {
-  if (error === undefined) {
-    failing.succeeded(key);
-    return;
-  }
-  failing.failed(key);
-  logger.warn({ err: error, orderingKey: key }, 'message could not be published');
+/** The rows of a key that the bus has stored, and the error of the row after them. */
+interface KeyOutcome {
+  readonly key: string;
+  readonly published: readonly number[];
+  readonly error?: unknown;
 }
 
-/** Keys whose publication failed. They are left out for a while, so that they do not delay the others. */
-interface FailingKeys {
-  /** Keys whose delay has not passed yet. */
-  waiting(): string[];
-  failed(key: string): void;
-  succeeded(key: string): void;
+class MissingPayload extends Error {}
+
+/** Codes with which the bus refuses a message because of its content. */
+const REFUSALS: readonly string[] = ['body_too_large', 'validation_failed'];
+
+/** Whether the message itself causes the failure, which then says nothing about the bus. */
+const isOwnFailure = (error: unknown): boolean =>
+  error instanceof MissingPayload || (error instanceof ServiceError && REFUSALS.includes(error.code));
+
+/** Publishes rows; returns how far that went for each key. */
+async function publishBatch(
+  { load, publish }: RelayOptions,
+  rows: readonly OutboxRow[],
+): Promise<KeyOutcome[]> {
+  const references = rows.filter(({ payload }) => payload === null);
+  const payloads = references.length === 0 ? undefined : await load?.(references);
+  const failures = new Map<number, unknown>();
+  const messages: OutboxMessage[] = [];
+  const queues = [...Map.groupBy(rows, ({ orderingKey }) => orderingKey)];
+  for (const [, queue] of queues) {
+    for (const row of queue) {
+      const payload = row.payload ?? payloads?.get(row.id);
+      if (payload === undefined) {
+        failures.set(row.id, new MissingPayload(`no payload was loaded for ${row.name} ${row.messageId}`));
+        break;
+      }
+      messages.push(withPayload(row, payload));
+    }
+  }
+  const outcomes = messages.length === 0 ? [] : await publish(messages);
+  for (const [index, { id }] of messages.entries()) {
+    if (outcomes[index] !== undefined) failures.set(id, outcomes[index]);
+  }
+  return queues.map(([key, queue]) => keyOutcome(key, queue, failures));
+}
+
+/** Member by member: spreading the objects that the driver makes takes a slow path of the engine. */
+const withPayload = (row: OutboxRow, payload: OutboxMessage['payload']): OutboxMessage => ({
+  id: row.id,
+  name: row.name,
+  orderingKey: row.orderingKey,
+  orderingSeq: row.orderingSeq,
+  messageId: row.messageId,
+  payload,
+});
+
+/** Rows after a failed one stay in the outbox, so that a retry keeps the order. */
+function keyOutcome(
+  key: string,
+  queue: readonly OutboxRow[],
+  failures: ReadonlyMap<number, unknown>,
+): KeyOutcome {
+  const ids = queue.map(({ id }) => id);
+  const failed = ids.find((id) => failures.has(id));
+  if (failed === undefined) return { key, published: ids };
+  return { key, published: ids.slice(0, ids.indexOf(failed)), error: failures.get(failed) };
 }
 
 const KEY_BACKOFF = { baseMs: 500, maxMs: 30_000 };
 
-/** Kept in memory: a relay that has just started tries every key at once. */
-function createFailingKeys(clock: Clock): FailingKeys {
-  const keys = new Map<string, { failures: number; dueAt: number }>();
-  return {
-    waiting: () => [...keys].filter(([, { dueAt }]) => dueAt > clock.monotonic()).map(([key]) => key),
-    failed: (key) => {
-      const failures = (keys.get(key)?.failures ?? 0) + 1;
-      keys.set(key, { failures, dueAt: clock.monotonic() + backoffDelay(failures, KEY_BACKOFF) });
-    },
-    succeeded: (key) => {
-      keys.delete(key);
-    },
-  };
-}
+/**
+ * Keys whose publication failed. They are left out for a while, so that they do not delay the others. Kept in memory: a
+ * relay that has just started tries every key at once.
+ */
+class FailingKeys {
+  readonly #keys = new Map<string, { failures: number; dueAt: number }>();
 
-export interface OutboxBacklog {
-  /** Waiting rows, counted up to 10,000. */
-  readonly rows: number;
-  /** Age of the oldest, in milliseconds by the database's clock; 0 when the outbox is empty. */
-  readonly oldestMs: number;
-}
+  constructor(private readonly clock: Clock) {}
 
-/** For metrics: how many rows wait for their publication, and for how long. */
-export async function outboxBacklog({ pool }: OutboxDatabase): Promise<OutboxBacklog> {
-  const { rows } = await pool.query<OutboxBacklog>(
-    `select (select count(*) from (select from outbox limit 10000) as waiting) as rows,
-       coalesce((select greatest(0, extract(epoch from now() - created_at) * 1000)::bigint
-         from outbox order by id limit 1), 0) as "oldestMs"`,
-  );
-  return rows[0] ?? { rows: 0, oldestMs: 0 };
+  /** Keys whose delay has not passed yet. */
+  waiting(): string[] {
+    const now = this.clock.monotonic();
+    return [...this.#keys].filter(([, { dueAt }]) => dueAt > now).map(([key]) => key);
+  }
+
+  note(key: string, hasFailed: boolean): void {
+    const failures = (this.#keys.get(key)?.failures ?? 0) + 1;
+    const dueAt = this.clock.monotonic() + backoffDelay(failures, KEY_BACKOFF);
+    if (hasFailed) this.#keys.set(key, { failures, dueAt });
+    else this.#keys.delete(key);
+  }
 }
