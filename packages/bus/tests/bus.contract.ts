@@ -9,13 +9,14 @@ import type { BusWorld } from './harness.js';
 export function busContract(openWorld: () => Promise<BusWorld>): void {
   let world: BusWorld;
   let joined: Bus[] = [];
+  const closedAfter = (bus: Bus) => {
+    joined.push(bus);
+    return bus;
+  };
   const open = (): BusWorld => ({
     ...world,
-    join: async (service) => {
-      const bus = await world.join(service);
-      joined.push(bus);
-      return bus;
-    },
+    join: async (service) => closedAfter(await world.join(service)),
+    joinConsumer: async () => closedAfter(await world.joinConsumer()),
   });
 
   beforeAll(async () => {

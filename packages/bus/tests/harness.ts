@@ -6,6 +6,8 @@ import type { Bus, CallOptions } from '../src/index.js';
 export interface BusWorld extends AsyncDisposable {
   /** A further process (or service) on the same bus. */
   join(service?: string): Promise<Bus>;
+  /** One that may consume stored messages; a service in a thread of its own only publishes them. */
+  joinConsumer(): Promise<Bus>;
   /** Whether several processes may share one consumer. */
   readonly manyProcesses: boolean;
   /** All log lines of all members. */

@@ -11,11 +11,12 @@ export async function openHubWorld(wayTo: WayToHub): Promise<BusWorld> {
   const { lines, logger } = logLines();
   const database = await createTestDatabase();
   const hub = await createInProcessHub({ databaseUrl: database.url, logger, clock: systemClock });
+  const common = { url: 'inprocess', logger, clock: systemClock };
   return {
     log: lines,
     manyProcesses: false,
-    join: (service = 'test') =>
-      connectBus({ url: 'inprocess', ...wayTo(hub, logger), service, logger, clock: systemClock }),
+    join: (service = 'test') => connectBus({ ...common, ...wayTo(hub, logger), service }),
+    joinConsumer: () => connectBus({ ...common, hub, service: 'test' }),
     [Symbol.asyncDispose]: async () => {
       await hub[Symbol.asyncDispose]();
       await database.drop();

@@ -9,10 +9,12 @@ import { echoContract, echoHandlers, say } from './specimens.js';
 
 function openWorld(url: string): Promise<BusWorld> {
   const { lines, logger } = logLines();
+  const join = (service = 'test') => connectBus({ url, service, logger, clock: systemClock });
   return Promise.resolve({
     log: lines,
     manyProcesses: true,
-    join: (service = 'test') => connectBus({ url, service, logger, clock: systemClock }),
+    join,
+    joinConsumer: join,
     [Symbol.asyncDispose]: () => Promise.resolve(),
   });
 }

@@ -21,17 +21,7 @@ import {
   RunningCalls,
   within,
 } from '../in-flight/in-flight.js';
-import type {
-  Answer,
-  Exchange,
-  Fact,
-  FactDelivery,
-  FactLog,
-  Frame,
-  ReadOptions,
-  Serving,
-  Transport,
-} from '../ports/transport.js';
+import type { Answer, Exchange, Fact, FactLog, Frame, Serving, Transport } from '../ports/transport.js';
 import { errorFrame } from '../wire/wire-format.js';
 
 // A transport that one thread (the host) lends to another (the guest): what they say to each other, the guest's end
@@ -65,8 +55,7 @@ type HostProcedures = {
   broadcast: Procedure<{ subject: string; frame: PackedFrame }, void>;
   listen: Procedure<{ id: number; subject: string }, void>;
   append: Procedure<{ subject: string; facts: readonly Fact[] }, (ErrorReply | undefined)[]>;
-  read: Procedure<{ id: number; subject: string; consumer: string }, void>;
-  /** Ends the `listen` or `read` of this id. */
+  /** Ends the `listen` of this id. */
   end: Procedure<{ id: number }, void>;
   leave: Procedure<undefined, void>;
 };
@@ -75,25 +64,17 @@ type HostProcedures = {
 type GuestProcedures = {
   answer: Procedure<{ subject: string; frame: PackedFrame }, PackedFrame>;
   receive: Procedure<{ id: number; frame: PackedFrame }, void>;
-  handle: Procedure<{ id: number; fact: SentFact }, FactOutcome>;
 };
 
-/** A fact on its way to a reader in the guest. */
-type SentFact = Omit<FactDelivery, 'done' | 'sendBack'>;
+/** The guest's receivers of broadcasts, by the ids that it has chosen. */
+type Listeners = Map<number, (frame: Frame) => void>;
 
-/** How the reader ended with it. */
-type FactOutcome = { readonly backInMs: number | undefined };
-
-/** Deliver it again at once: the guest no longer reads. */
-const NOT_HANDLED: FactOutcome = { backInMs: 0 };
-
-/** The guest's end of a transport that `lendTransport` serves at the other end of the port. */
+/**
+ * The guest's end of a transport that `lendTransport` serves at the other end of the port. It stores messages, and consumes
+ * none.
+ */
 export function joinThread(port: MessagePort, logger: Logger): Transport {
-  let last = 0;
-  const nextId = () => ++last;
-  const end = (id: number) => void host.call('end', { id }).catch(() => undefined);
-  const listeners = new Subscriptions<(frame: Frame) => void>(nextId, end);
-  const readers = new Subscriptions<ReadOptions['receive']>(nextId, end);
+  const listeners: Listeners = new Map();
   const running = new RunningCalls();
   const responder = createResponder(running);
   const host: Link<HostProcedures> = createLink<GuestProcedures, HostProcedures>({
@@ -102,12 +83,11 @@ export function joinThread(port: MessagePort, logger: Logger): Transport {
     procedures: {
       answer: responder.answer,
       receive: ({ id, frame }) => listeners.get(id)?.(unpackFrame(frame)),
-      handle: ({ id, fact }) => handleFact(fact, readers.get(id)),
     },
   });
   return {
     exchange: guestExchange(host, responder, listeners),
-    facts: guestLog(host, readers),
+    facts: guestLog(host),
     health: () => (host.isOpen ? { ok: true } : { ok: false, detail: 'The thread of the bus is gone.' }),
     close: async () => {
       await within(CLOSE_GRACE_MS, host.call('leave', undefined));
@@ -118,11 +98,8 @@ export function joinThread(port: MessagePort, logger: Logger): Transport {
   };
 }
 
-function guestExchange(
-  host: Link<HostProcedures>,
-  responder: Responder,
-  listeners: Subscriptions<(frame: Frame) => void>,
-): Exchange {
+function guestExchange(host: Link<HostProcedures>, responder: Responder, listeners: Listeners): Exchange {
+  let lastId = 0;
   return {
     request: (subject, frame, { group, timeoutMs, signal }) => {
       let giveUp: (() => void) | undefined;
@@ -143,12 +120,21 @@ function guestExchange(
       return host.call('respond', { group, subjects: [...answers.keys()], serving });
     },
     broadcast: (subject, frame) => host.call('broadcast', { subject, frame: packFrame(frame) }),
-    listen: (subject, receive, signal) =>
-      listeners.begin(receive, signal, (id) => host.call('listen', { id, subject })),
+    listen: async (subject, receive, signal) => {
+      const id = ++lastId;
+      listeners.set(id, receive);
+      await host.call('listen', { id, subject });
+      const end = () => {
+        listeners.delete(id);
+        host.call('end', { id }).catch(() => undefined);
+      };
+      if (signal.aborted) end();
+      else signal.addEventListener('abort', end, { once: true });
+    },
   };
 }
 
-const guestLog = (host: Link<HostProcedures>, readers: Subscriptions<ReadOptions['receive']>): FactLog => ({
+const guestLog = (host: Link<HostProcedures>): FactLog => ({
   append: async (subject, facts) => {
     try {
       const outcomes = await host.call('append', { subject, facts });
@@ -157,37 +143,8 @@ const guestLog = (host: Link<HostProcedures>, readers: Subscriptions<ReadOptions
       return facts.map(() => asServiceError(error));
     }
   },
-  read: (subject, { consumer, receive, signal }) =>
-    readers.begin(receive, signal, (id) => host.call('read', { id, subject, consumer })),
+  read: () => Promise.reject(new Error('a service in a thread of its own consumes no messages')),
 });
-
-/** The guest's receivers at the host, each under an id, until a signal ends them. */
-class Subscriptions<Receive> {
-  readonly #receivers = new Map<number, Receive>();
-
-  /** One host's subscriptions share `nextId`. `end` ends one at the host. */
-  constructor(
-    private readonly nextId: () => number,
-    private readonly end: (id: number) => void,
-  ) {}
-
-  get(id: number): Receive | undefined {
-    return this.#receivers.get(id);
-  }
-
-  /** `start` sends the new id to the host. */
-  async begin(receive: Receive, signal: AbortSignal, start: (id: number) => Promise<void>): Promise<void> {
-    const id = this.nextId();
-    this.#receivers.set(id, receive);
-    await start(id);
-    const stop = () => {
-      this.#receivers.delete(id);
-      this.end(id);
-    };
-    if (signal.aborted) stop();
-    else signal.addEventListener('abort', stop, { once: true });
-  }
-}
 
 /** The answers of the guest's service to the requests that the host passes on. */
 type Responder = ReturnType<typeof createResponder>;
@@ -217,27 +174,9 @@ function createResponder(running: RunningCalls) {
   };
 }
 
-/** Passes a fact to its reader in the guest, and resolves with how it ended. */
-function handleFact(fact: SentFact, receive: ReadOptions['receive'] | undefined): Promise<FactOutcome> {
-  if (receive === undefined) return Promise.resolve(NOT_HANDLED);
-  return new Promise((resolve) => {
-    const delivery: FactDelivery = {
-      ...fact,
-      done: () => resolve({ backInMs: undefined }),
-      sendBack: (backInMs) => resolve({ backInMs }),
-    };
-    void receive(delivery);
-  });
-}
-
 /** The host's end: lends the transport to another thread. It closes when the guest leaves or its thread ends. */
 export function lendTransport(transport: Transport, port: MessagePort, logger: Logger): void {
-  const begun = new Map<number, AbortController>();
-  const begin = (id: number): AbortSignal => {
-    const controller = new AbortController();
-    begun.set(id, controller);
-    return controller.signal;
-  };
+  const listening = new Map<number, AbortController>();
   const { exchange, facts } = transport;
   const procedures: Implementations<HostProcedures> = {
     request: ([subject, group, timeoutMs, frame], signal) =>
@@ -247,20 +186,19 @@ export function lendTransport(transport: Transport, port: MessagePort, logger: L
       return exchange.respond(group, answers, serving);
     },
     broadcast: ({ subject, frame }) => exchange.broadcast(subject, unpackFrame(frame)),
-    listen: ({ id, subject }) =>
-      exchange.listen(
-        subject,
-        // A guest that is gone is no failure of the broadcast.
-        (frame) => void guest.call('receive', { id, frame: packFrame(frame) }).catch(() => undefined),
-        begin(id),
-      ),
+    listen: ({ id, subject }) => {
+      const ending = new AbortController();
+      listening.set(id, ending);
+      // A guest that is gone is no failure of the broadcast.
+      const pass = (frame: Frame) =>
+        void guest.call('receive', { id, frame: packFrame(frame) }).catch(() => undefined);
+      return exchange.listen(subject, pass, ending.signal);
+    },
     append: async ({ subject, facts: given }) =>
       (await facts.append(subject, given)).map((error) => error && toErrorReply(error)),
-    read: ({ id, subject, consumer }) =>
-      facts.read(subject, { consumer, signal: begin(id), receive: (one) => deliver(guest, id, one) }),
     end: ({ id }) => {
-      begun.get(id)?.abort();
-      begun.delete(id);
+      listening.get(id)?.abort();
+      listening.delete(id);
     },
     leave: () => transport.close(),
   };
@@ -270,7 +208,7 @@ export function lendTransport(transport: Transport, port: MessagePort, logger: L
     logger,
   });
   port.once('close', () => {
-    for (const controller of begun.values()) controller.abort();
+    for (const controller of listening.values()) controller.abort();
     void transport.close();
   });
 }
@@ -293,10 +231,3 @@ const answerOf =
         if (!(signal.reason instanceof ServiceError && isLate(signal.reason))) giveUp();
       });
     });
-
-async function deliver(guest: Link<GuestProcedures>, id: number, delivery: FactDelivery): Promise<void> {
-  const { done, sendBack, ...fact } = delivery;
-  const { backInMs } = await guest.call('handle', { id, fact }).catch(() => NOT_HANDLED);
-  if (backInMs === undefined) done();
-  else sendBack(backInMs);
-}

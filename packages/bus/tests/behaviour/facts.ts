@@ -24,7 +24,8 @@ export function describeFacts(open: () => BusWorld): void {
     const handle: Options['handle'] = async (payload) => {
       if (payload.horse === horse) seen.add(payload.number);
     };
-    await bus.consume(lapRun, { consumer: consumer(), handle, signal: stop.signal });
+    const { consume } = await open().joinConsumer();
+    await consume(lapRun, { consumer: consumer(), handle, signal: stop.signal });
     const again = [1, 2, 2, 3].map((n) => bus.publish(lapRun, lap(n, horse), { id: `${horse}-${n}` }));
     await Promise.all(again);
     await bus.publish(lapRun, lap(4, horse), { id: `${horse}-4` });
@@ -39,7 +40,7 @@ export function describeFacts(open: () => BusWorld): void {
     const seen = collect<string>();
     await using stop = disposableSignal();
     for (const name of open().manyProcesses ? [first, first, second] : [first, second]) {
-      const bus = await open().join();
+      const bus = await open().joinConsumer();
       const handle: Options['handle'] = async (payload) => {
         if (payload.horse === horse) seen.add(`${name} ${payload.number}`);
       };
@@ -65,7 +66,8 @@ export function describeFacts(open: () => BusWorld): void {
       await bus.publish(lapRun, lap(n, slow), { id: `${slow}-${n}`, orderingKey: `key ${slow} é` });
       await bus.publish(lapRun, lap(n, quick), { id: `${quick}-${n}`, orderingKey: quick });
     }
-    await bus.consume(lapRun, { consumer: consumer(), handle, signal: stop.signal });
+    const { consume } = await open().joinConsumer();
+    await consume(lapRun, { consumer: consumer(), handle, signal: stop.signal });
     const all = await order.atLeast(10);
     const of = (horse: string) => all.filter((one) => one.startsWith(horse)).map((one) => Number(one.at(-1)));
     expect(of(slow)).toEqual([1, 2, 3, 4, 5]);
@@ -82,7 +84,8 @@ export function describeFacts(open: () => BusWorld): void {
       seen.add({ number: payload.number, at: performance.now() });
       if (seen.items.length === 1) throw new Error('stumbled');
     };
-    await bus.consume(lapRun, { consumer: consumer(), handle, signal: stop.signal });
+    const { consume } = await open().joinConsumer();
+    await consume(lapRun, { consumer: consumer(), handle, signal: stop.signal });
     for (const n of [1, 2])
       await bus.publish(lapRun, lap(n, horse), { id: `${horse}-${n}`, orderingKey: horse });
     const [first, second, third] = await seen.atLeast(3);
@@ -102,7 +105,8 @@ export function describeFacts(open: () => BusWorld): void {
     const loose = { ...lapRun, payload: raceCalled.payload.partial() };
     await bus.publish(loose, { horse }, { id: `${horse}-bad`, orderingKey: horse });
     await bus.publish(lapRun, lap(3, horse), { id: `${horse}-3`, orderingKey: horse });
-    await bus.consume(lapRun, { consumer: consumer(), handle, signal: stop.signal });
+    const { consume } = await open().joinConsumer();
+    await consume(lapRun, { consumer: consumer(), handle, signal: stop.signal });
     expect(await passed.atLeast(1)).toEqual([3]);
     const letter = open().log.find((line) => line.includes('dead letter') && line.includes(`${horse}-bad`));
     expect(letter).toContain('/number');
@@ -114,7 +118,7 @@ export function describeFacts(open: () => BusWorld): void {
     const publisher = await open().join();
     const seen = collect<number>();
     const runUntil = async (count: number) => {
-      const bus = await open().join();
+      const bus = await open().joinConsumer();
       await using stop = disposableSignal();
       const handle: Options['handle'] = async (payload) => {
         if (payload.horse === horse) seen.add(payload.number);
@@ -131,7 +135,7 @@ export function describeFacts(open: () => BusWorld): void {
   });
 
   it('finishes what is in work when the consumption ends', async () => {
-    const bus = await open().join();
+    const bus = await open().joinConsumer();
     const horse = horseOf('finish');
     const started = deferred();
     const goOn = deferred();
@@ -186,7 +190,8 @@ export function describeFacts(open: () => BusWorld): void {
     const handle: Options['handle'] = async ({ horse, number }) => {
       if (horse === fine || horse === broken) seen.add(`${horse} ${number}`);
     };
-    await bus.consume(lapRun, { consumer: consumer(), handle, signal: stop.signal });
+    const { consume } = await open().joinConsumer();
+    await consume(lapRun, { consumer: consumer(), handle, signal: stop.signal });
     const all = await seen.atLeast(7);
     expect(all.filter((one) => one.startsWith(fine))).toEqual([1, 2, 3, 4, 5].map((n) => `${fine} ${n}`));
     expect(all.filter((one) => one.startsWith(broken))).toEqual([1, 2].map((n) => `${broken} ${n}`));
@@ -201,7 +206,8 @@ export function describeFacts(open: () => BusWorld): void {
     const handle: Options['handle'] = async (run) => {
       if (run.horse === large) seen.add(run.number);
     };
-    await bus.consume(lapRun, { consumer: consumer(), handle, signal: stop.signal });
+    const { consume } = await open().joinConsumer();
+    await consume(lapRun, { consumer: consumer(), handle, signal: stop.signal });
     await bus.publish(lapRun, lap(5, large), { id: 'a large one' });
     expect([...(await seen.atLeast(1))]).toEqual([5]);
   });
@@ -214,7 +220,8 @@ export function describeFacts(open: () => BusWorld): void {
     const handle: Options['handle'] = async (run) => {
       if (run.horse === horse) seen.add(`${run.horse} ${run.number}`);
     };
-    await bus.consume(lapRun, { consumer: consumer(), handle, signal: stop.signal });
+    const { consume } = await open().joinConsumer();
+    await consume(lapRun, { consumer: consumer(), handle, signal: stop.signal });
     const text = (horseName: string) => new JsonText(JSON.stringify(lap(7, horseName)));
     const outcomes = await bus.publishAll(lapRun, [
       { payload: text(horse), id: horse },

@@ -8,8 +8,8 @@ export interface ReadDependencies {
   readonly db: Kysely<BusSchema>;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Calls back after something was stored under the subject. @returns how to unsubscribe. */
-  readonly onStored: (subject: string, wake: () => void) => () => void;
+  /** Calls back after something was stored under the reader's subject. @returns how to unsubscribe. */
+  readonly onStored: (wake: () => void) => () => void;
 }
 
 /** Reads and saves progress at this interval, also without being woken. */
@@ -51,7 +51,7 @@ export async function startReading(
     clock,
     logger,
   });
-  const unsubscribe = onStored(subject, loop.wake);
+  const unsubscribe = onStored(loop.wake);
   const end = async () => {
     unsubscribe();
     stopping.abort();
