@@ -1,5 +1,6 @@
 export { followAccounts, learnAccount } from './accounts/follow-accounts.js';
 export { followJournal, type JournalFollower } from './journals/follow-journal.js';
+export { readHeads } from './journals/head-poll.js';
 export type { FollowJournalOptions } from './journals/options.js';
 export { openBackends } from './process/open-backends.js';
 export { runServiceProcess, type ServiceProcess } from './process/run-service-process.js';

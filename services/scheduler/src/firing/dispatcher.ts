@@ -6,6 +6,7 @@ import { nextAttemptAt, repetitionAt } from '../core/occurrences/retry-rules.js'
 import { mayRetry, type SendResult } from '../core/occurrences/send-result.js';
 import type { SchedulerContext } from '../following/context.js';
 import type { Syncs } from '../following/start-syncs.js';
+import { renewOccurrence } from '../store/occurrences/make-occurrence.js';
 import {
   nextDueOf,
   openNextAttempt,
@@ -13,10 +14,15 @@ import {
   releaseClaims,
   repeatAt,
 } from '../store/occurrences/outcome-store.js';
-import { renewOccurrence } from '../store/occurrences/renew-occurrence.js';
 import { fireOccurrence } from './fire-occurrence.js';
 import { recordTogether } from './record-together.js';
-import { createSendQueues, type QueueName, type SendSlot, type Taken } from './send-queues.js';
+import {
+  createSendQueues,
+  type QueueName,
+  type SendQueues,
+  type SendSlot,
+  type Taken,
+} from './send-queues.js';
 import type { SchedulerSignals } from './signals.js';
 import { type AwaitSend, createSlowSends } from './slow-sends.js';
 
@@ -33,20 +39,6 @@ export interface DispatcherDependencies extends SchedulerContext {
   readonly onAgainIn: (ms: number) => void;
 }
 
-/** Executes claimed occurrences, a bounded number at once, and records their outcomes. */
-export interface Dispatcher {
-  /** How many more occurrences to claim: many or none. */
-  room(queue: QueueName): number;
-  /** `now` by the database's clock, in milliseconds. */
-  take(queue: QueueName, occurrences: readonly ClaimedOccurrence[], now: number): void;
-  /** Resolves when nothing that was taken here is in work any more. */
-  idle(): Promise<void>;
-  /** Resolves when an occurrence that was taken here is no longer in work. */
-  settled(id: number): Promise<void>;
-  /** Gives up what has not been sent, and waits for what has. */
-  stop(): Promise<void>;
-}
-
 /** An internal error of the runtime says nothing of the outcome. After so many of them there is none. */
 const MOST_INTERNAL = 10;
 /** How often an occurrence is made anew because its definition changes under it. */
@@ -55,173 +47,173 @@ const MOST_RENEWALS = 5;
 const MOST_WORKING = 4;
 const UNKNOWN: SendResult = { kind: 'unknown', error: undefined };
 
-export function createDispatcher(dependencies: DispatcherDependencies): Dispatcher {
-  const { db, clock, databaseNow, concurrency, logger, signals, onRoom } = dependencies;
-  const working = new Map<number, Promise<void>>();
-  const stopping = new AbortController();
-  const record = recordTogether<Outcome>(async (outcomes) => {
-    await recordOutcomes(db, outcomes, await databaseNow());
-    signals.ended(outcomes);
-  });
-  const awaitSend = createSlowSends(clock, stopping.signal, UNKNOWN);
-  const context: ExecuteContext = {
-    ...dependencies,
-    record,
-    awaitSend,
-    stopping: stopping.signal,
-    aheadMs: 0,
-  };
-
-  const send = (taken: Taken, slot: SendSlot) => {
-    working.set(taken.occurrence.id, attempt(taken, slot));
-  };
-  // The next ones are claimed while these are executed and recorded.
-  const queues = createSendQueues({ ...dependencies, signal: stopping.signal }, send, () => tellOfRoom());
+/** Executes claimed occurrences, a bounded number at once, and records their outcomes. */
+export class Dispatcher {
+  readonly #working = new Map<number, Promise<void>>();
+  readonly #stopping = new AbortController();
+  readonly #queues: SendQueues;
   /** Queues that had no room when they were last asked. */
-  const full = new Set<QueueName>();
-  const tellOfRoom = () => {
-    if (full.size === 0) return;
-    const open = [...full].filter((queue) => roomIn(queue) > 0);
-    for (const queue of open) full.delete(queue);
-    if (open.length > 0) onRoom();
-  };
-  const attempt = async (taken: Taken, slot: SendSlot) => {
+  readonly #full = new Set<QueueName>();
+  readonly #record: Batcher<Outcome, null>;
+  readonly #awaitSend: AwaitSend<SendResult>;
+  /** How far the database's clock was ahead of this process's when something was last claimed; measured with. */
+  #aheadMs = 0;
+
+  constructor(private readonly dependencies: DispatcherDependencies) {
+    const { db, clock, databaseNow, signals } = dependencies;
+    const { signal } = this.#stopping;
+    this.#record = recordTogether<Outcome>(async (outcomes) => {
+      await recordOutcomes(db, outcomes, await databaseNow());
+      signals.ended(outcomes);
+    });
+    this.#awaitSend = createSlowSends(clock, signal, UNKNOWN);
+    const send = (taken: Taken, slot: SendSlot) => {
+      this.#working.set(taken.occurrence.id, this.#attempt(taken, slot));
+    };
+    // The next ones are claimed while these are executed and recorded.
+    this.#queues = createSendQueues({ ...dependencies, signal }, send, () => this.#tellOfRoom());
+  }
+
+  /** How many more occurrences to claim: many or none. */
+  room(queue: QueueName): number {
+    const room = this.#roomIn(queue);
+    if (room === 0) this.#full.add(queue);
+    return room;
+  }
+
+  /** `now` by the database's clock, in milliseconds. */
+  take(queue: QueueName, occurrences: readonly ClaimedOccurrence[], now: number): void {
+    const takenAt = this.dependencies.clock.monotonic();
+    this.#aheadMs = now - takenAt;
+    const others = occurrences.filter(({ id }) => !this.#working.has(id));
+    this.#queues.add(
+      queue,
+      others.map((occurrence) => ({ occurrence, takenAt })),
+    );
+  }
+
+  /** Resolves when nothing that was taken here is in work any more. */
+  async idle(): Promise<void> {
+    while (this.#working.size > 0) await Promise.race(this.#working.values());
+  }
+
+  /** Resolves when an occurrence that was taken here is no longer in work. */
+  async settled(id: number): Promise<void> {
+    while (this.#queues.isWaiting(id)) await Promise.race(this.#working.values());
+    await this.#working.get(id);
+  }
+
+  /** Gives up what has not been sent, and waits for what has. */
+  async stop(): Promise<void> {
+    const { db, databaseNow } = this.dependencies;
+    const unsent = this.#queues.clear().map(({ occurrence }) => occurrence.id);
+    this.#stopping.abort(new Error('the dispatcher stops'));
+    await releaseClaims(db, unsent, await databaseNow());
+    await Promise.all(this.#working.values());
+  }
+
+  #roomIn(queue: QueueName): number {
+    // What waits to be recorded is bounded too.
+    const isFull = this.#working.size > MOST_WORKING * this.dependencies.concurrency;
+    return this.#stopping.signal.aborted || isFull ? 0 : this.#queues.room(queue);
+  }
+
+  #tellOfRoom(): void {
+    const open = [...this.#full].filter((queue) => this.#roomIn(queue) > 0);
+    for (const queue of open) this.#full.delete(queue);
+    if (open.length > 0) this.dependencies.onRoom();
+  }
+
+  async #attempt(taken: Taken, slot: SendSlot): Promise<void> {
     const { id } = taken.occurrence;
     try {
-      await execute(context, taken, slot);
+      await this.#execute(taken, slot);
     } catch (error) {
       // Its claim runs out, and it is taken up again.
-      if (!stopping.signal.aborted)
-        logger.warn({ err: error, occurrence: id }, 'the outcome of an occurrence was not recorded');
+      if (!this.#stopping.signal.aborted)
+        this.dependencies.logger.warn(
+          { err: error, occurrence: id },
+          'the outcome of an occurrence was not recorded',
+        );
     }
-    working.delete(id);
-    tellOfRoom();
-  };
-  // What waits to be recorded is bounded too.
-  const roomIn = (queue: QueueName) =>
-    stopping.signal.aborted || working.size > MOST_WORKING * concurrency ? 0 : queues.room(queue);
-  return {
-    room: (queue) => {
-      const room = roomIn(queue);
-      if (room === 0) full.add(queue);
-      return room;
-    },
-    take: (queue, occurrences, now) => {
-      context.aheadMs = now - clock.monotonic();
-      const takenAt = clock.monotonic();
-      const others = occurrences.filter(({ id }) => !working.has(id));
-      queues.add(
-        queue,
-        others.map((occurrence) => ({ occurrence, takenAt })),
-      );
-    },
-    idle: async () => {
-      while (working.size > 0) await Promise.race(working.values());
-    },
-    settled: async (id) => {
-      while (queues.isWaiting(id)) await Promise.race(working.values());
-      await working.get(id);
-    },
-    stop: async () => {
-      const unsent = queues.clear().map(({ occurrence }) => occurrence.id);
-      stopping.abort(new Error('the dispatcher stops'));
-      await releaseClaims(db, unsent, await databaseNow());
-      await Promise.all(working.values());
-    },
-  };
-}
+    this.#working.delete(id);
+    this.#tellOfRoom();
+  }
 
-interface ExecuteContext extends DispatcherDependencies {
-  readonly record: Batcher<Outcome, null>;
-  readonly awaitSend: AwaitSend<SendResult>;
-  readonly stopping: AbortSignal;
-  /** How far the database's clock was ahead of this process's when something was last claimed; measured with. */
-  aheadMs: number;
-}
+  /** Sends an occurrence, and stores what is known then. */
+  async #execute(taken: Taken, slot: SendSlot): Promise<void> {
+    const { clock, signals } = this.dependencies;
+    const { occurrence } = taken;
+    if (occurrence.attempt === 1 && occurrence.repeats === 0)
+      signals.dispatched(clock.monotonic() + this.#aheadMs - occurrence.dueAt);
+    const [sent, result] = await this.#fireUnlessChanged(taken, slot);
+    if (result === undefined) return;
+    if (result.kind === 'unknown' && !isHopeless(sent, result.error)) return this.#repeatLater(sent);
+    if (result.kind === 'failed' && (await this.#retryLater(sent, result))) return;
+    await this.#record(outcomeOf(sent, result));
+  }
 
-/** Sends an occurrence, and stores what is known then. */
-async function execute(context: ExecuteContext, taken: Taken, slot: SendSlot): Promise<void> {
-  const { clock, record, signals, aheadMs } = context;
-  const { occurrence } = taken;
-  if (occurrence.attempt === 1 && occurrence.repeats === 0)
-    signals.dispatched(clock.monotonic() + aheadMs - occurrence.dueAt);
-  const [sent, result] = await fireUnlessChanged(context, taken, slot);
-  if (result === undefined) return;
-  if (result.kind === 'unknown' && !isHopeless(sent, result.error)) return repeatLater(context, sent);
-  if (result.kind === 'failed' && (await retryLater(context, sent, result))) return;
-  await record(outcomeOf(sent, result));
+  /**
+   * Sends the occurrence again after its schedule was synced, as long as something else is bound than it was made for.
+   * Nothing is sent when half of the claim's time has passed: another process may have it soon. The slot is free
+   * afterwards, so that the next one is sent while the outcome is recorded.
+   */
+  async #fireUnlessChanged(
+    { occurrence: first, takenAt }: Taken,
+    slot: SendSlot,
+  ): Promise<[ClaimedOccurrence, SendResult | undefined]> {
+    const { db, clock, syncs, databaseNow } = this.dependencies;
+    let occurrence = first;
+    try {
+      for (let renewals = 0; ; renewals += 1) {
+        if (clock.monotonic() - takenAt > CLAIM_MS / 2) return [occurrence, undefined];
+        const result = await this.#send(occurrence, slot);
+        if (result.kind !== 'changed') return [occurrence, result];
+        if (renewals === MOST_RENEWALS || !slot.demote()) return [occurrence, UNKNOWN];
+        await syncs.now(occurrence.deployment, this.#stopping.signal);
+        const renewed = await renewOccurrence(db, occurrence, await databaseNow());
+        if ('skipped' in renewed) return [occurrence, { kind: 'skipped', reason: renewed.skipped }];
+        occurrence = renewed;
+      }
+    } finally {
+      slot.release();
+    }
+  }
+
+  /** Sends the occurrence. One that takes long gives its slot to others, and is asked for again later if need be. */
+  #send(occurrence: ClaimedOccurrence, slot: SendSlot): Promise<SendResult> {
+    const firing = this.dependencies.signals.sending(occurrence, () =>
+      fireOccurrence(this.dependencies, occurrence, this.#stopping.signal),
+    );
+    // Its caller waits.
+    if (occurrence.kind === 'manual' && occurrence.repeats === 0) return firing;
+    return this.#awaitSend(firing, slot);
+  }
+
+  async #repeatLater(occurrence: ClaimedOccurrence): Promise<void> {
+    const { db, databaseNow, signals, onAgainIn } = this.dependencies;
+    signals.repeated();
+    const nextDue = await nextDueOf(db, occurrence.scheduleId);
+    const now = await databaseNow();
+    const at = repetitionAt(occurrence.repeats, now, nextDue);
+    await repeatAt(db, occurrence, at);
+    onAgainIn(at - now);
+  }
+
+  /** Opens the next attempt if there is to be one. What runs on request is not retried: its caller sees the failure. */
+  async #retryLater(occurrence: ClaimedOccurrence, failed: FailedAttempt): Promise<boolean> {
+    const { db, databaseNow, signals, onAgainIn } = this.dependencies;
+    if (occurrence.kind !== 'due' || !mayRetry(failed.error)) return false;
+    const nextDue = await nextDueOf(db, occurrence.scheduleId);
+    const now = await databaseNow();
+    const at = nextAttemptAt(occurrence.attempt, now, nextDue);
+    if (at === undefined) return false;
+    await openNextAttempt(db, occurrence, failed, at);
+    signals.retried();
+    onAgainIn(at - now);
+    return true;
+  }
 }
 
 const isHopeless = ({ repeats }: ClaimedOccurrence, error: unknown): boolean =>
   repeats >= MOST_INTERNAL && error instanceof ServiceError && error.code === 'internal';
-
-/**
- * Sends the occurrence again after its schedule was synced, as long as something else is bound than it was made for.
- * Nothing is sent when half of the claim's time has passed: another process may have it soon. The slot is free afterwards,
- * so that the next one is sent while the outcome is recorded.
- */
-async function fireUnlessChanged(
-  context: ExecuteContext,
-  { occurrence: first, takenAt }: Taken,
-  slot: SendSlot,
-): Promise<[ClaimedOccurrence, SendResult | undefined]> {
-  const { db, clock, syncs, databaseNow, stopping } = context;
-  let occurrence = first;
-  try {
-    for (let renewals = 0; ; renewals += 1) {
-      if (clock.monotonic() - takenAt > CLAIM_MS / 2) return [occurrence, undefined];
-      const result = await sendOccurrence(context, occurrence, slot);
-      if (result.kind !== 'changed') return [occurrence, result];
-      if (renewals === MOST_RENEWALS || !slot.demote()) return [occurrence, UNKNOWN];
-      await syncs.now(occurrence.deployment, stopping);
-      const renewed = await renewOccurrence(db, occurrence, await databaseNow());
-      if ('skipped' in renewed) return [occurrence, { kind: 'skipped', reason: renewed.skipped }];
-      occurrence = renewed;
-    }
-  } finally {
-    slot.release();
-  }
-}
-
-/** Sends the occurrence. One that takes long gives its slot to others, and is asked for again later if need be. */
-function sendOccurrence(
-  context: ExecuteContext,
-  occurrence: ClaimedOccurrence,
-  slot: SendSlot,
-): Promise<SendResult> {
-  const firing = context.signals.sending(occurrence, () =>
-    fireOccurrence(context, occurrence, context.stopping),
-  );
-  // Its caller waits.
-  if (occurrence.kind === 'manual' && occurrence.repeats === 0) return firing;
-  return context.awaitSend(firing, slot);
-}
-
-async function repeatLater(
-  { db, databaseNow, signals, onAgainIn }: ExecuteContext,
-  occurrence: ClaimedOccurrence,
-): Promise<void> {
-  signals.repeated();
-  const nextDue = await nextDueOf(db, occurrence.scheduleId);
-  const now = await databaseNow();
-  const at = repetitionAt(occurrence.repeats, now, nextDue);
-  await repeatAt(db, occurrence, at);
-  onAgainIn(at - now);
-}
-
-/** Opens the next attempt if there is to be one. What runs on request is not retried: its caller sees the failure. */
-async function retryLater(
-  { db, databaseNow, signals, onAgainIn }: ExecuteContext,
-  occurrence: ClaimedOccurrence,
-  failed: FailedAttempt,
-): Promise<boolean> {
-  if (occurrence.kind !== 'due' || !mayRetry(failed.error)) return false;
-  const nextDue = await nextDueOf(db, occurrence.scheduleId);
-  const now = await databaseNow();
-  const at = nextAttemptAt(occurrence.attempt, now, nextDue);
-  if (at === undefined) return false;
-  await openNextAttempt(db, occurrence, failed, at);
-  signals.retried();
-  onAgainIn(at - now);
-  return true;
-}

@@ -1,18 +1,13 @@
 import { serviceCall } from '@orrery/bus';
-import {
-  catalogChanged,
-  catalogContract,
-  lifecycleChanged,
-  type ReplyOf,
-  runtimeContract,
-  ServiceError,
-} from '@orrery/contracts';
+import { catalogChanged, catalogContract, lifecycleChanged, ServiceError } from '@orrery/contracts';
+import { readHeads } from '@orrery/service-host';
 import { type PollLoop, startPollLoop } from '@orrery/service-kit';
 import {
   behindOf,
   deploymentsOf,
   draftBindersOf,
   draftsAfter,
+  type Heads,
   readProgress,
   storeProgress,
 } from '../store/syncs/followed-store.js';
@@ -30,8 +25,6 @@ export interface FollowDependencies extends SchedulerContext {
 
 const TIMEOUT_MS = 10_000;
 const PAGE = 1000;
-/** All journals are compared this often: a runtime of an older release does not note when they change. */
-const WHOLE_PASS_MS = 60 * 60 * 1000;
 
 /**
  * Notices which deployments may have changed what they have bound, or which definitions have changed. Broadcasts and
@@ -61,7 +54,7 @@ export async function followBindings(dependencies: FollowDependencies): Promise<
       ...shared,
       name: 'lifecycle heads',
       intervalMs: reconcileMs,
-      runOnce: createHeadPass(dependencies),
+      runOnce: (stopping) => unlessAway(() => compareHeads(dependencies, stopping), dependencies),
     }),
     startPollLoop({
       ...shared,
@@ -83,35 +76,16 @@ async function unlessAway(work: () => Promise<void>, { logger }: Pick<FollowDepe
   return 'idle' as const;
 }
 
-type Heads = (typeof runtimeContract.rpcs)['journal.heads'];
-
 /** Where the last pass began is stored: after days off, only what has changed since is compared. */
-function createHeadPass(dependencies: FollowDependencies) {
-  const { db, bus, clock, syncs } = dependencies;
-  let wholePassAt = clock.monotonic();
-  const pass = async (since: string | null, signal: AbortSignal) => {
-    let until: string | undefined;
-    for (let after: ReplyOf<Heads>['next'] = null; !signal.aborted; ) {
-      const page: ReplyOf<Heads> = await bus.call(
-        runtimeContract.rpcs['journal.heads'],
-        { changedSince: since, after, limit: PAGE, of: 'lifecycle' },
-        serviceCall('scheduler', clock, TIMEOUT_MS, signal),
-      );
-      until ??= page.until;
-      const behind = await behindOf(db, page.heads);
-      if (behind.length > 0) await syncs.want(behind);
-      after = page.next;
-      if (after === null) break;
-    }
-    if (until !== undefined && !signal.aborted) await storeProgress(db, until);
+async function compareHeads(dependencies: FollowDependencies, signal: AbortSignal): Promise<void> {
+  const { db, syncs } = dependencies;
+  const take = async (heads: Heads) => {
+    const behind = await behindOf(db, heads);
+    if (behind.length > 0) await syncs.want(behind);
   };
-  return (signal: AbortSignal) =>
-    unlessAway(async () => {
-      const isWhole = clock.monotonic() - wholePassAt >= WHOLE_PASS_MS;
-      const startedAt = clock.monotonic();
-      await pass(isWhole ? null : await readProgress(db), signal);
-      if (isWhole) wholePassAt = startedAt;
-    }, dependencies);
+  const asked = { ...dependencies, service: 'scheduler', of: 'lifecycle', take } as const;
+  const until = await readHeads(asked, await readProgress(db), signal);
+  if (until !== null) await storeProgress(db, until);
 }
 
 /** Asks the catalog, a page at a time, which of the drafts that are bound have changed. */

@@ -3,7 +3,7 @@ import { answerOnce, findAnswer, keyedRequest, transaction } from '@orrery/datab
 import type { Dispatcher } from '../firing/dispatcher.js';
 import { findOccurrence, toRecord } from '../store/ledger/occurrence-store.js';
 import { toClaimed } from '../store/occurrences/claim-due.js';
-import { insertManual } from '../store/occurrences/insert-manual.js';
+import { insertManual } from '../store/occurrences/make-occurrence.js';
 import { type AuthorizeDependencies, authorize, type SchedulePath } from './authorize.js';
 
 export interface RunNowDependencies extends AuthorizeDependencies {

@@ -22,11 +22,27 @@ export interface Outcome {
 
 /** How an occurrence ends. One that failed before has fired, whatever keeps its next attempt from being executed. */
 export function outcomeOf(occurrence: ClaimedOccurrence, sent: SendResult): Outcome {
-  const { failed: before } = occurrence;
-  if (sent.kind === 'succeeded') return firedAs(occurrence, { entry: sent, error: null }, sent.result);
-  if (sent.kind === 'failed') return firedAs(occurrence, sent);
-  if (sent.kind !== 'skipped') return firedAs(occurrence, NO_ANSWER);
-  return before === null ? skippedAs(occurrence, sent.reason) : firedAs(occurrence, before);
+  const { id, scheduleId, attempt, dueAt, failed: before } = occurrence;
+  const end = { id, scheduleId, attempt, scheduledAt: timestampOf(dueAt), ...NOTHING };
+  const failed = ({ error, entry }: FailedAttempt): Outcome => ({
+    ...end,
+    ...entry,
+    status: 'fired',
+    outcome: 'failed',
+    error,
+  });
+  switch (sent.kind) {
+    case 'succeeded': {
+      const { historyId, seq, result } = sent;
+      return { ...end, status: 'fired', outcome: 'succeeded', historyId, seq, result };
+    }
+    case 'failed':
+      return failed(sent);
+    case 'skipped':
+      return before === null ? { ...end, status: 'skipped', reason: sent.reason } : failed(before);
+    default:
+      return failed(NO_ANSWER);
+  }
 }
 
 const NO_ANSWER: FailedAttempt = {
@@ -34,35 +50,4 @@ const NO_ANSWER: FailedAttempt = {
   entry: null,
 };
 
-const firedAs = (
-  occurrence: ClaimedOccurrence,
-  { entry, error }: Pick<Outcome, 'error'> & Pick<FailedAttempt, 'entry'>,
-  result: Outcome['result'] = null,
-): Outcome => ({
-  ...endOf(occurrence),
-  status: 'fired',
-  outcome: error === null ? 'succeeded' : 'failed',
-  historyId: entry?.historyId ?? null,
-  seq: entry?.seq ?? null,
-  error,
-  result,
-});
-
-const skippedAs = (occurrence: ClaimedOccurrence, reason: string): Outcome => ({
-  ...endOf(occurrence),
-  status: 'skipped',
-  reason,
-});
-
-const endOf = ({ id, scheduleId, attempt, dueAt }: ClaimedOccurrence) => ({
-  id,
-  scheduleId,
-  attempt,
-  reason: null,
-  outcome: null,
-  historyId: null,
-  seq: null,
-  error: null,
-  result: null,
-  scheduledAt: timestampOf(dueAt),
-});
+const NOTHING = { reason: null, outcome: null, historyId: null, seq: null, error: null, result: null };

@@ -1,7 +1,7 @@
 import { readOccurrenceKey } from '@orrery/contracts';
 import { jsonb, prepared } from '@orrery/database';
 import { sql } from 'kysely';
-import type { FailedAttempt } from '../../core/occurrences/occurrence.js';
+import type { ClaimedOccurrence, FailedAttempt } from '../../core/occurrences/occurrence.js';
 import type { Outcome } from '../../core/occurrences/outcome.js';
 import { few } from '../tables/few.js';
 import type { Db } from '../tables/schema.js';
@@ -40,6 +40,9 @@ export async function recordOutcomes(db: Db, outcomes: readonly Outcome[], now: 
   await record(db, [JSON.stringify(outcomes), new Date(now)]);
 }
 
+const running = (db: Db, ...ids: number[]) =>
+  db.updateTable('occurrences').where('id', 'in', ids).where('status', '=', 'running');
+
 /**
  * The attempt failed for a reason that may pass: the next one is made at a time, in milliseconds. What it led to is kept
  * for an occurrence whose next attempt is never executed.
@@ -50,8 +53,7 @@ export async function openNextAttempt(
   { error, entry }: FailedAttempt,
   at: number,
 ): Promise<void> {
-  await db
-    .updateTable('occurrences')
+  await running(db, id)
     .set({
       attempt: attempt + 1,
       repeats: 0,
@@ -60,8 +62,6 @@ export async function openNextAttempt(
       seq: entry?.seq ?? null,
       claimed_until: new Date(at),
     })
-    .where('id', '=', id)
-    .where('status', '=', 'running')
     .where('attempt', '=', attempt)
     .execute();
 }
@@ -72,11 +72,8 @@ export async function repeatAt(
   { id, attempt }: { readonly id: number; readonly attempt: number },
   at: number,
 ): Promise<void> {
-  await db
-    .updateTable('occurrences')
+  await running(db, id)
     .set({ repeats: sql`repeats + 1`, claimed_until: new Date(at) })
-    .where('id', '=', id)
-    .where('status', '=', 'running')
     .where('attempt', '=', attempt)
     .execute();
 }
@@ -96,11 +93,8 @@ export async function askAtOnce(db: Db, keys: readonly string[], now: number): P
 /** Gives up claims that nothing was sent for: another process may take them at once. */
 export async function releaseClaims(db: Db, ids: readonly number[], now: number): Promise<void> {
   if (ids.length === 0) return;
-  await db
-    .updateTable('occurrences')
+  await running(db, ...ids)
     .set({ claimed_until: new Date(now) })
-    .where('id', 'in', [...ids])
-    .where('status', '=', 'running')
     .execute();
 }
 
@@ -113,3 +107,19 @@ export async function nextDueOf(db: Db, scheduleId: number): Promise<number | nu
     .executeTakeFirst();
   return schedule?.next_at?.getTime() ?? null;
 }
+
+type Ended = Pick<ClaimedOccurrence, 'id' | 'deployment' | 'event' | 'kind' | 'dueAt' | 'attempt'>;
+
+/** Occurrences that had ended at a time, in milliseconds, and of which the runtime was not told; none before a running one. */
+export async function endedUntil(db: Db, until: number, limit: number): Promise<readonly Ended[]> {
+  const { rows } = await sql<Omit<Ended, 'dueAt'> & { readonly due_at: Date }>`
+    select o.id, o.kind, o.due_at, o.attempt, s.deployment, s.event
+    from occurrences o join schedules s on s.id = o.schedule_id
+    where not o.acknowledged and o.ended_at <= ${new Date(until)} and not exists (
+      select from occurrences e where e.schedule_id = o.schedule_id and e.kind = o.kind and e.status = 'running' and e.id < o.id)
+    order by o.id limit ${limit}`.execute(db);
+  return rows.map(({ due_at, ...row }) => ({ ...row, dueAt: due_at.getTime() }));
+}
+
+export const noteAcknowledged = (db: Db, ids: readonly number[]) =>
+  sql`update occurrences set acknowledged = true where id = any(${ids}::bigint[])`.execute(db);

@@ -2,7 +2,7 @@ import type { ReplyOf, runtimeContract } from '@orrery/contracts';
 import { sql } from 'kysely';
 import type { Db, DeploymentRow } from '../tables/schema.js';
 
-type Heads = (typeof runtimeContract.rpcs)['journal.heads'];
+export type Heads = ReplyOf<(typeof runtimeContract.rpcs)['journal.heads']>['heads'];
 const PROGRESS = 'lifecycle heads';
 
 /** A deployment as far as it was followed. */
@@ -10,7 +10,7 @@ export const findFollowed = (db: Db, deployment: string): Promise<DeploymentRow 
   db.selectFrom('deployments').selectAll().where('address', '=', deployment).executeTakeFirst();
 
 /** The deployments whose lifecycle was followed to another entry, or not at all. */
-export async function behindOf(db: Db, heads: ReplyOf<Heads>['heads']): Promise<string[]> {
+export async function behindOf(db: Db, heads: Heads): Promise<string[]> {
   const { rows } = await sql<{ deployment: string }>`
     select h.deployment from unnest(${heads.map(({ deployment }) => deployment)}::text[],
       ${heads.map(({ seq }) => seq)}::bigint[], ${heads.map(({ hash }) => hash)}::text[]) h (deployment, seq, hash)
