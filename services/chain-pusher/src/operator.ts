@@ -5,7 +5,7 @@ import type { ChainPusherSchema } from './store/tables/schema.js';
 
 export { deployRegistry } from './chains/evm/deploy-registry.js';
 export { openChain } from './chains/open-chain.js';
-export { adoptionOutcome, findLane, requestAdoption } from './store/lanes/adoption-store.js';
+export { adoptionOutcome, findLane, requestAdoption } from './store/lanes/adopt-lane.js';
 export { listWaiting } from './store/submissions/list-waiting.js';
 
 export interface OpenDatabaseOptions {

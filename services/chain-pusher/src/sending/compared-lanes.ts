@@ -1,6 +1,5 @@
 import { fenced } from '../store/chains/chain-lease.js';
-import { adoptLane } from '../store/lanes/adopt-lane.js';
-import { openAdoptions } from '../store/lanes/adoption-store.js';
+import { adoptLane, openAdoptions } from '../store/lanes/adopt-lane.js';
 import { type Comparison, compareLane } from '../store/lanes/compare-lane.js';
 import { lanesWithWork, putBack } from '../store/lanes/lane-store.js';
 import { type ChainSenderOptions, nullUnlessAway, type Round } from './sender-options.js';

@@ -5,7 +5,7 @@ import type { Submission } from '../core/submissions/submission.js';
 import { fenced } from '../store/chains/chain-lease.js';
 import { type Failure, failSubmission, failuresOf, forgetFailures } from '../store/lanes/lane-failure.js';
 import { lockLane } from '../store/lanes/lane-store.js';
-import { publishChanges } from '../store/pushes/publish-changes.js';
+import { publishChanges } from '../store/pushes/push-store.js';
 import {
   dropSubmission,
   noteProblem,

@@ -12,21 +12,15 @@ const LATENESS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300,
 
 export function schedulerSignals() {
   const meter = createMeter('scheduler');
-  const decided = meter.createCounter('orrery_scheduler_schedules_decided', {
-    description: 'Times that a schedule was due',
-  });
+  const count = (name: string, description: string) =>
+    meter.createCounter(`orrery_scheduler_${name}`, { description });
+  const decided = count('schedules_decided', 'Times that a schedule was due');
+  const ended = count('occurrences', 'Occurrences with an outcome, by status and outcome or reason');
+  const repeated = count('repetitions', 'Attempts that are sent again because their outcome is not known');
+  const retried = count('retries', 'Further attempts after one that failed');
   const lateness = meter.createHistogram('orrery_scheduler_lateness_seconds', {
     description: 'From the due time of an occurrence to its first dispatch',
     advice: { explicitBucketBoundaries: LATENESS },
-  });
-  const ended = meter.createCounter('orrery_scheduler_occurrences', {
-    description: 'Occurrences with an outcome, by status and outcome or reason',
-  });
-  const repeated = meter.createCounter('orrery_scheduler_repetitions', {
-    description: 'Attempts that are sent again because their outcome is not known',
-  });
-  const retried = meter.createCounter('orrery_scheduler_retries', {
-    description: 'Further attempts after one that failed',
   });
   let lagMs = 0;
   const lag = meter.createObservableGauge('orrery_scheduler_lag_seconds', {

@@ -1,4 +1,5 @@
 import { type CallContext, catalogContract, type ReplyOf, runtimeContract } from '@orrery/contracts';
+import type { Dispatcher } from '../firing/dispatcher.js';
 import type { SchedulerContext } from '../following/context.js';
 import type { Syncs } from '../following/start-syncs.js';
 import { draftsOf, findFollowed } from '../store/syncs/followed-store.js';
@@ -10,8 +11,12 @@ export interface SchedulePath {
   readonly event: string;
 }
 
-export interface AuthorizeDependencies extends SchedulerContext {
+/** What the handlers work with. */
+export interface ScheduleDependencies extends SchedulerContext {
   readonly syncs: Pick<Syncs, 'now'>;
+  readonly dispatcher: Pick<Dispatcher, 'take' | 'settled'>;
+  /** Something may be due earlier than it was, in any process. */
+  readonly announceDue: () => void;
 }
 
 type Authorized = ReplyOf<(typeof runtimeContract.rpcs)['deployments.authorize']>;
@@ -21,7 +26,7 @@ type Authorized = ReplyOf<(typeof runtimeContract.rpcs)['deployments.authorize']
  * binding or a changed draft, is followed. @throws `deployment_not_found`, `forbidden`
  */
 export async function authorize(
-  dependencies: AuthorizeDependencies,
+  dependencies: ScheduleDependencies,
   { worldAddress, address }: Pick<SchedulePath, 'worldAddress' | 'address'>,
   relation: 'visible' | 'owner',
   call: CallContext,

@@ -18,7 +18,7 @@ import {
   toRecord,
 } from '../store/ledger/occurrence-store.js';
 import {
-  findSchedule,
+  findLedger,
   findScheduled,
   listSchedules,
   type ShownSchedule,
@@ -27,13 +27,8 @@ import {
   writeLedger,
 } from '../store/schedules/schedule-store.js';
 import type { Db } from '../store/tables/schema.js';
-import { authorize, type SchedulePath } from './authorize.js';
-import { type RunNowDependencies, runNow } from './run-now.js';
-
-export interface ScheduleDependencies extends RunNowDependencies {
-  /** Something may be due earlier than it was, in any process. */
-  readonly announceDue: () => void;
-}
+import { authorize, type ScheduleDependencies, type SchedulePath } from './authorize.js';
+import { runNow } from './run-now.js';
 
 /** The handlers of all RPCs of the scheduler. A missing RPC does not compile. */
 export function schedulerHandlers(
@@ -52,7 +47,7 @@ export function schedulerHandlers(
       const now = await databaseNow();
       const cron = { schedule, timezone };
       refuseInvalid(cron, now);
-      const times = nextTimes(cron, now, count).map((time) => new Date(time).toISOString());
+      const times = [...timesAfter(cron, now).take(count)].map((time) => new Date(time).toISOString());
       return {
         data: { schedule, timezone: timezone ?? 'UTC', description: describeSchedule(cron), times },
       };
@@ -73,9 +68,8 @@ export function schedulerHandlers(
     'occurrences.list': async ({ params, query }, call) => {
       refuseDeepPage(query);
       const { deployment } = await authorize(dependencies, params, 'visible', call);
-      const row = await findSchedule(db, deployment, params.event);
-      // An event whose versions never had a schedule has no ledger.
-      if (row === undefined || (row.schedule === null && !(await hasLedger(db, row.id)))) throw notFound();
+      const row = await findLedger(db, deployment, params.event);
+      if (row === undefined) throw notFound();
       return listOccurrences(db, row.id, query);
     },
     'schedules.pause': turn(true),
@@ -85,16 +79,6 @@ export function schedulerHandlers(
 }
 
 const notFound = () => new ServiceError('schedule_not_found');
-
-async function hasLedger(db: Db, scheduleId: number): Promise<boolean> {
-  const found = await db
-    .selectFrom('occurrences')
-    .select('id')
-    .where('schedule_id', '=', scheduleId)
-    .limit(1)
-    .executeTakeFirst();
-  return found !== undefined;
-}
 
 /** @throws `schedule_not_found` */
 async function turnSchedule(
@@ -159,12 +143,7 @@ function refuseInvalid(cron: CronSchedule, now: number): void {
   throw new ServiceError('invalid_cron_schedule', `/${problem.field}: ${problem.reason}`, { errors });
 }
 
-/** The next due times, in order; fewer where there are no more. */
-function nextTimes(cron: CronSchedule, after: number, count: number): number[] {
-  const times: number[] = [];
-  for (let time = nextDue(cron, after); time !== undefined && times.length < count; ) {
-    times.push(time);
-    time = nextDue(cron, time);
-  }
-  return times;
+/** The next due times, in order. */
+function* timesAfter(cron: CronSchedule, after: number): Generator<number, void> {
+  for (let time = nextDue(cron, after); time !== undefined; time = nextDue(cron, time)) yield time;
 }

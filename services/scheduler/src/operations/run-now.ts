@@ -1,14 +1,9 @@
 import { type CallContext, type ReplyOf, ServiceError, type scheduleRpcs } from '@orrery/contracts';
 import { answerOnce, findAnswer, keyedRequest, transaction } from '@orrery/database';
-import type { Dispatcher } from '../firing/dispatcher.js';
 import { findOccurrence, toRecord } from '../store/ledger/occurrence-store.js';
 import { toClaimed } from '../store/occurrences/claim-due.js';
 import { insertManual } from '../store/occurrences/make-occurrence.js';
-import { type AuthorizeDependencies, authorize, type SchedulePath } from './authorize.js';
-
-export interface RunNowDependencies extends AuthorizeDependencies {
-  readonly dispatcher: Pick<Dispatcher, 'take' | 'settled'>;
-}
+import { authorize, type ScheduleDependencies, type SchedulePath } from './authorize.js';
 
 /** What is left of the caller's time when it is answered, in milliseconds. */
 const ANSWER_MARGIN_MS = 500;
@@ -18,7 +13,7 @@ const ANSWER_MARGIN_MS = 500;
  * @throws `schedule_not_found`, `deployment_paused`
  */
 export async function runNow(
-  dependencies: RunNowDependencies,
+  dependencies: ScheduleDependencies,
   { params, headers }: { params: SchedulePath; headers: { 'idempotency-key'?: string | undefined } },
   call: CallContext,
 ): Promise<ReplyOf<(typeof scheduleRpcs)['schedules.run']>> {

@@ -1,8 +1,8 @@
-import type { PushStatus } from '@orrery/contracts';
-import { type BoundedCount, countUpTo, page } from '@orrery/database';
+import { type ChainConfig, type JsonObject, type PushStatus, pushResult } from '@orrery/contracts';
+import { type BoundedCount, countUpTo, enqueue, page } from '@orrery/database';
 import { sql } from 'kysely';
-import type { PushRow } from '../../core/pushes/push-record.js';
-import type { Db } from '../tables/schema.js';
+import { type PushRow, toPushRecord } from '../../core/pushes/push-record.js';
+import type { Db, Trx } from '../tables/schema.js';
 
 const rowsOf = (db: Db, deployment: string) =>
   db
@@ -78,8 +78,24 @@ export async function pushesOf(
     .execute();
 }
 
-/** The pushes that a submission carries. */
-export const pushesOfSubmission = (db: Db, deployment: string, id: number): Promise<PushRow[]> =>
-  rowsOf(db, deployment).where('push.attempt_id', '=', id).select(COLUMNS).orderBy('push.number').execute();
+/** Writes how a submission's pushes stand into the outbox. The lane's row is locked, so they are published in order. */
+export async function publishChanges(
+  trx: Trx,
+  { name, explorerUrl }: ChainConfig,
+  { id, deployment }: { readonly id: number; readonly deployment: string },
+): Promise<void> {
+  const carried = rowsOf(trx, deployment).where('push.attempt_id', '=', id);
+  const rows = await carried.select(COLUMNS).orderBy('push.number').execute();
+  if (rows.length === 0) return;
+  const pushes = rows.map((row) => toPushRecord(row, explorerUrl));
+  await enqueue(trx, [
+    {
+      name: pushResult.name,
+      orderingKey: `${deployment} ${name}`,
+      messageId: crypto.randomUUID(),
+      payload: { deployment, pushes } as unknown as JsonObject,
+    },
+  ]);
+}
 
 const isUuid = (text: string): boolean => /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(text);

@@ -123,14 +123,15 @@ export async function listSchedules(
 export const findScheduled = (db: Db, deployment: string, event: string) =>
   scheduled(db, deployment).selectAll().where('event', '=', event);
 
-export const findSchedule = (
-  db: Db,
-  deployment: string,
-  event: string,
-): Promise<Pick<ScheduleRow, 'id' | 'schedule'> | undefined> =>
+/** A schedule, or what is left of one: an event whose versions never had a schedule has no ledger. */
+export const findLedger = (db: Db, deployment: string, event: string): Promise<{ id: number } | undefined> =>
   db
-    .selectFrom('schedules')
-    .select(['id', 'schedule'])
-    .where('deployment', '=', deployment)
-    .where('event', '=', event)
+    .selectFrom('schedules as s')
+    .select('s.id')
+    .where('s.deployment', '=', deployment)
+    .where('s.event', '=', event)
+    .where(({ eb, or, exists, selectFrom }) => {
+      const ledger = selectFrom('occurrences as o').select('o.id').whereRef('o.schedule_id', '=', 's.id');
+      return or([eb('s.schedule', 'is not', null), exists(ledger)]);
+    })
     .executeTakeFirst();

@@ -24,6 +24,8 @@ export async function writeSchedules(trx: Trx, facts: Facts): Promise<void> {
   const rows = new Map((await holdSchedules(trx, lifecycle.deployment)).map((row) => [row.event, row]));
   const bindings = new Map(lifecycle.bindings.map((binding) => [binding.event, binding]));
   const events = new Set([...rows.keys(), ...bindings.keys()]);
+  const { deployment, worldId: world_id, worldAddress: world_address } = lifecycle;
+  const names = { deployment, world_id, world_address };
   const ledgers = [];
   for (const event of [...events].sort()) {
     const [row, binding] = [rows.get(event), bindings.get(event)];
@@ -31,7 +33,8 @@ export async function writeSchedules(trx: Trx, facts: Facts): Promise<void> {
     if (binding === undefined && (row === undefined || row.binding_id === null)) continue;
     const bound = binding && { binding, definition: facts.definitions.get(binding.versionId) };
     const replay = replayOf(event, row, bound, facts);
-    const scheduleId = await writeSchedule(trx, { event, row, bound, replay, lifecycle });
+    const columns = { ...timingColumns(replay.timing), ...boundColumns(bound) };
+    const scheduleId = await writeSchedule(trx, row?.id, { ...names, event }, columns);
     ledgers.push({ scheduleId, rows: replay.ledger, pauseEnded: replay.pauseEnded });
   }
   await writeLedger(trx, ledgers, now);
@@ -86,35 +89,21 @@ function cronOf(definition: VersionDefinition | undefined): CronSchedule | null 
   return { schedule, ...(timezone !== undefined && { timezone }) };
 }
 
+type Columns = ReturnType<typeof timingColumns> & ReturnType<typeof boundColumns>;
+
+/** Resolves with the row's id. */
 async function writeSchedule(
   trx: Trx,
-  {
-    event,
-    row,
-    bound,
-    replay,
-    lifecycle,
-  }: {
-    event: string;
-    row: ScheduleRow | undefined;
-    bound: Bound | undefined;
-    replay: Replay;
-    lifecycle: DeploymentLifecycle;
-  },
+  id: number | undefined,
+  names: Pick<ScheduleRow, 'deployment' | 'world_id' | 'world_address' | 'event'>,
+  columns: Columns,
 ): Promise<number> {
-  const columns = { ...timingColumns(replay.timing), ...boundColumns(bound) };
-  if (row !== undefined) {
-    await trx.updateTable('schedules').set(columns).where('id', '=', row.id).execute();
-    return row.id;
+  if (id !== undefined) {
+    await trx.updateTable('schedules').set(columns).where('id', '=', id).execute();
+    return id;
   }
-  const { deployment, worldId, worldAddress } = lifecycle;
-  const names = { deployment, world_id: worldId, world_address: worldAddress, event };
-  const { id } = await trx
-    .insertInto('schedules')
-    .values({ ...names, ...columns })
-    .returning('id')
-    .executeTakeFirstOrThrow();
-  return id;
+  const inserted = trx.insertInto('schedules').values({ ...names, ...columns });
+  return (await inserted.returning('id').executeTakeFirstOrThrow()).id;
 }
 
 /** The columns of a row that say what is bound. */
