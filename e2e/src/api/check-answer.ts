@@ -113,11 +113,10 @@ interface Document {
   components: { responses: Record<string, Response> };
 }
 
-/** What the committed `openapi.json` says that an operation may answer. */
-export type DocumentedCodes = (operation: RoutedOperation, status: number) => readonly string[] | undefined;
+type DocumentedCodes = (operation: RoutedOperation, status: number) => readonly string[] | undefined;
 
-/** Reads the document once; gives the codes of a status, none for a success, `undefined` for a status it lacks. */
-export function readDocumentedCodes(): DocumentedCodes {
+/** Reads the committed document once; gives the codes of a status, none for a success, `undefined` for a status it lacks. */
+function readDocumentedCodes(): DocumentedCodes {
   const document: Document = JSON.parse(readFileSync(join(repositoryRoot, 'openapi.json'), 'utf8'));
   return ({ http }, status) => {
     const path = http.path.replaceAll(/:(\w+)/g, '{$1}');
@@ -131,7 +130,7 @@ export function readDocumentedCodes(): DocumentedCodes {
 }
 
 /** An RFC 9457 document with the members of the envelope; no other members are allowed (docs/gateway.md). */
-const members = {
+const problemDocument = z.strictObject({
   success: z.literal(false),
   error: z.string().min(1),
   code: z.string(),
@@ -145,17 +144,11 @@ const members = {
     .array(z.strictObject({ pointer: z.string(), code: z.string(), message: z.string() }))
     .min(1)
     .optional(),
-};
-
-export const problemDocument = z.strictObject({
-  ...members,
   facts: z.record(z.string(), z.json()).optional(),
 });
 
 /** x402 clients find their requirements at the top of a 402. */
-export const paymentProblem = z.strictObject({
-  ...members,
-  facts: z.record(z.string(), z.json()).optional(),
+const paymentProblem = problemDocument.extend({
   x402Version: z.literal(1),
   accepts: z.array(z.looseObject({ network: z.string(), payTo: z.string() })),
 });

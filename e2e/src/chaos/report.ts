@@ -6,8 +6,8 @@ import type { InternalAnswer } from './load/chaos-client.js';
 /** What a run has shown. */
 export interface ChaosReport {
   readonly seed: number;
-  /** Kind → outcome → how many operations. */
-  readonly operations: Readonly<Record<string, Readonly<Record<string, number>>>>;
+  /** Kind and outcome → how many operations. */
+  readonly operations: Readonly<Record<string, number>>;
   /** Kind → how many faults. */
   readonly faults: Readonly<Record<string, number>>;
   /** What was answered beside success: status and code → how often. */
@@ -24,15 +24,6 @@ export interface ChaosReport {
 /** A run may go wrong only in what the report calls violations and internal errors. */
 export const isSound = ({ violations, internal }: ChaosReport): boolean =>
   violations.length + internal.length === 0;
-
-export function countOperations(operations: readonly Operation[]): ChaosReport['operations'] {
-  const counts: Record<string, Record<string, number>> = {};
-  for (const { kind, outcome } of operations) {
-    const before = counts[kind] ?? { ok: 0, fail: 0, unknown: 0 };
-    counts[kind] = { ...before, [outcome]: (before[outcome] ?? 0) + 1 };
-  }
-  return counts;
-}
 
 export const countAnswers = (operations: readonly Operation[]): Record<string, number> =>
   countNames(
@@ -56,8 +47,8 @@ const TOLD_CAUSES = 20;
 /** The report as lines for a reader. */
 export function linesOf(report: ChaosReport): string[] {
   const { seed, operations, faults, answers, entries, internal, violations, played } = report;
-  const rows = (counts: Readonly<Record<string, unknown>>) =>
-    Object.entries(counts).map(([name, count]) => `  ${name.padEnd(32)} ${asText(count)}`);
+  const rows = (counts: Readonly<Record<string, number>>) =>
+    Object.entries(counts).map(([name, count]) => `  ${name.padEnd(32)} ${count}`);
   const told = played
     .slice(-TOLD_FAULTS)
     .map(({ began, ended, kind, target }) => `  ${seconds(began)} to ${seconds(ended)}  ${kind}: ${target}`);
@@ -83,10 +74,3 @@ export function linesOf(report: ChaosReport): string[] {
 }
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`.padStart(9);
-
-const asText = (count: unknown): string =>
-  typeof count === 'object' && count !== null
-    ? Object.entries(count)
-        .map(([name, one]) => `${name} ${one}`)
-        .join(', ')
-    : String(count);

@@ -13,7 +13,7 @@ import { operationOf, startLoad } from './load/start-load.js';
 import { makeWorlds } from './load/worlds.js';
 import { drawPlan } from './plan/draw-plan.js';
 import { createRandom } from './plan/random.js';
-import { type ChaosReport, countAnswers, countNames, countOperations } from './report.js';
+import { type ChaosReport, countAnswers, countNames } from './report.js';
 
 export interface ChaosOptions {
   /** The faults and the operations that are drawn follow from it; when they meet does not. */
@@ -82,7 +82,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   if (keep !== '') await cp(house.folder, keep, { recursive: true, filter: isLogOrFolder(house.folder) });
   return {
     seed,
-    operations: countOperations(log.operations),
+    operations: countNames(log.operations.map(({ kind, outcome }) => `${kind} ${outcome}`).sort()),
     answers: countAnswers(log.operations),
     entries: countNames(
       evidence.entries.map(({ kind, trigger, status }) => [kind, trigger, status].filter(Boolean).join(' ')),
