@@ -12,11 +12,22 @@ import { startRunPostgres } from './run-postgres.js';
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const { TEST_NATS_URL, TEST_REDIS_URL, REQUIRE_BACKENDS } = process.env;
-  const nats = { program: 'nats-server', url: TEST_NATS_URL || undefined, start: startNatsServer } as const;
+  const nats = {
+    program: 'nats-server',
+    url: TEST_NATS_URL || undefined,
+    start: startNatsServer,
+    container: { image: 'nats:2.14-alpine', command: ['-js'], port: 4222, scheme: 'nats' },
+  } as const;
   const redis = {
     program: 'redis-server',
     url: TEST_REDIS_URL || undefined,
     start: startRedisServer,
+    container: {
+      image: 'valkey/valkey:9.1-alpine',
+      command: ['valkey-server'],
+      port: 6379,
+      scheme: 'redis',
+    },
   } as const;
   const backends = await holding(
     async (resources) => ({
