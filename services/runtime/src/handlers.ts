@@ -15,8 +15,13 @@ import { creationHandlers } from './operations/deployments/create-deployment.js'
 import { deploymentReads, deploymentWrites } from './operations/deployments/handlers.js';
 import { modelHandlers, usageReads } from './operations/deployments/models.js';
 import { pauseHere } from './operations/deployments/pauses.js';
-import { acknowledgements, serviceExecutions } from './operations/executions/for-service.js';
-import { executionReads, executionWrites, paymentReads } from './operations/executions/handlers.js';
+import {
+  acknowledgements,
+  executionReads,
+  executionWrites,
+  paymentReads,
+  serviceExecutions,
+} from './operations/executions/handlers.js';
 import { publicExecutionReads, publicExecutions } from './operations/executions/public-execution.js';
 import {
   historyHandlers,

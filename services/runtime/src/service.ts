@@ -9,7 +9,7 @@ import { type LeaseKeeper, partitionsFreed } from './lane/ownership/lease-keeper
 import type { RuntimeContext } from './operations/context.js';
 import { applyPauses, startFollowingOperator } from './operations/deployments/pauses.js';
 import { createModelDecider } from './runs/asking/model-decider.js';
-import { startFollowingModelFile } from './runs/models/follow-model-file.js';
+import { startFollowingModelFile } from './runs/models/model-file.js';
 import { startReconciliation } from './runs/payments/reconcile.js';
 import { accountPauses, storeAccount } from './store/deployments/account-store.js';
 import { endAllLeases } from './store/leases.js';
@@ -61,27 +61,26 @@ export function startRuntime(
     await bus.listen(partitionsFreed, ({ by }) => by !== instance && leases.wake(), listening.signal);
     await leases.runOnce();
     await bus.serve(runtimeContract, runtimeHandlers(context), { instance, ttlMs: config.leaseTtlMs });
+    const { db } = database;
     const accounts = await followAccounts({
       service: 'runtime',
       consumer: 'runtime-accounts',
       bus,
       clock,
       logger,
-      store: (state) => storeAccount(database.db, state),
-      onStored: (signal) => applyPauses(context, accountPauses(database.db), signal),
+      store: (state) => storeAccount(db, state),
+      onStored: (signal) => applyPauses(context, accountPauses(db), signal),
       signal: listening.signal,
     });
-    resources.add('account reconciliation', () => accounts.stop());
-    const pauses = startFollowingOperator(context);
-    resources.add('operator pauses', () => pauses.stop());
-    const keys = startKeySweep(database.db, { clock, logger, intervalMs: KEY_SWEEP_MS });
-    resources.add('idempotency key sweep', () => keys.stop());
-    const onceKeys = startOnceKeySweep(database.db, { clock, logger, intervalMs: KEY_SWEEP_MS });
-    resources.add('once-key sweep', () => onceKeys.stop());
-    const endedRuns = startRunSweep(database.db, { clock, logger, intervalMs: RUN_SWEEP_MS });
-    resources.add('ended runs sweep', () => endedRuns.stop());
-    const reconciliation = startReconciliation(context);
-    resources.add('payment reconciliation', () => reconciliation.stop());
+    const loops = {
+      'account reconciliation': accounts,
+      'operator pauses': startFollowingOperator(context),
+      'idempotency key sweep': startKeySweep(db, { clock, logger, intervalMs: KEY_SWEEP_MS }),
+      'once-key sweep': startOnceKeySweep(db, { clock, logger, intervalMs: KEY_SWEEP_MS }),
+      'ended runs sweep': startRunSweep(db, { clock, logger, intervalMs: RUN_SWEEP_MS }),
+      'payment reconciliation': startReconciliation(context),
+    };
+    for (const [name, loop] of Object.entries(loops)) resources.add(name, () => loop.stop());
     // Registered a second time, so that it is stopped first: until it has stopped, no process serves these deployments.
     resources.add('partition leases', () => leases.stop());
     return { context, instance, leases };

@@ -3,9 +3,9 @@ import { type EvmPayments, startEvmPayments } from '@orrery/testing/payments';
 import { ExactEvmScheme } from '@x402/evm/exact/client';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { evmReader } from '../src/core/payments/evm-authorization.js';
 import type { Payment } from '../src/core/payments/payment.js';
 import { requirementOf, requirementV2 } from '../src/core/payments/requirements.js';
-import { evmReader } from '../src/runs/payments/evm-authorization.js';
 import { createEvmChain } from '../src/runs/payments/evm-chain.js';
 import { createHttpFacilitator } from '../src/runs/payments/http-facilitator.js';
 

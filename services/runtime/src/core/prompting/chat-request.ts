@@ -30,11 +30,7 @@ export const BEST: RequestForm = {
 };
 
 /** The ladder: what is asked for where a form was refused or ignored. */
-const BELOW: Readonly<Record<OutputForm, OutputForm | undefined>> = {
-  strict: 'json',
-  json: 'text',
-  text: undefined,
-};
+export const LADDER: readonly OutputForm[] = ['strict', 'json', 'text'];
 
 /** What a server may refuse of a request, where it says so and there is another way. */
 export type RefusedPart = 'max_tokens' | 'temperature' | 'seed' | 'system';
@@ -57,7 +53,7 @@ export function formAfterRefusal(form: RequestForm, part: RefusedPart | undefine
 
 /** The form with the next lower output, after one that was ignored. */
 export function formBelow(form: RequestForm): RequestForm | undefined {
-  const output = BELOW[form.output];
+  const output = LADDER[LADDER.indexOf(form.output) + 1];
   return output && { ...form, output };
 }
 

@@ -225,26 +225,12 @@ const MAX_ENUM = 100;
  * engine that a hostile pattern occupies for minutes.
  */
 export function attributeShape({ type, constraints }: AttributeDefinition): Shape {
-  switch (type) {
-    case 'json':
-      return JSON_TEXT;
-    case 'boolean':
-      return plain({ type: 'boolean' });
-    case 'string':
-      return plain({ type: 'string', ...listed(constraints?.enum) });
-    case 'integer':
-      return plain({ type: 'integer', ...bounds(constraints) });
-    case 'float':
-      return plain({ type: 'number', ...bounds(constraints) });
-    default:
-      throw new Error(`no form of answer for attributes of the type ${type satisfies never}`);
-  }
+  if (type === 'json') return JSON_TEXT;
+  const { min, max, enum: texts } = constraints ?? {};
+  const bounds = { ...(min !== undefined && { minimum: min }), ...(max !== undefined && { maximum: max }) };
+  const allowed = texts === undefined ? {} : { enum: [...texts] };
+  return shapeOf({ type: type === 'float' ? 'number' : type, ...bounds, ...allowed }, 1);
 }
-
-const bounds = (constraints: AttributeDefinition['constraints']): JsonObject => ({
-  ...(constraints?.min === undefined ? {} : { minimum: constraints.min }),
-  ...(constraints?.max === undefined ? {} : { maximum: constraints.max }),
-});
 
 const listed = (allowed: readonly JsonValue[] | undefined): JsonObject =>
   allowed === undefined || allowed.length === 0 || allowed.length > MAX_ENUM ? {} : { enum: [...allowed] };

@@ -99,10 +99,10 @@ export function bindingWrites(context: RuntimeContext): OwnedHandlers<Omit<Rpcs,
   };
 }
 
-function answerOf({ records: data, warnings = [] }: ChangedBindings) {
-  const message = withWarnings(warnings);
-  return { data, ...(message !== undefined && { message }) };
-}
+const answerOf = ({ records: data, warnings = [] }: ChangedBindings) => ({
+  data,
+  message: withWarnings(warnings),
+});
 
 async function claimChanged(
   { catalog }: RuntimeContext,

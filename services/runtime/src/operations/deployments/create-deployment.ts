@@ -95,7 +95,7 @@ type Stored = ReplyOf<Creation>['data'] & { readonly message?: string };
 
 function told(stored: Stored): ReplyOf<Creation> {
   const { message, ...data } = stored;
-  return { data, ...(message !== undefined && { message }) };
+  return { data, message };
 }
 
 /** Likely mistakes in the bindings that are allowed. Copied ones were told of when the source got them. */

@@ -96,8 +96,7 @@ export function deploymentWrites(context: RuntimeContext): OwnedHandlers<Deploym
           warnings = await warningsOf(state, body.payToAddress, '/payToAddress');
       };
       const { record } = await lanes.submit(changeItem(deployment, call, decide, prepare));
-      const message = withWarnings(warnings);
-      return { data: record, ...(message !== undefined && { message }) };
+      return { data: record, message: withWarnings(warnings) };
     },
     'deployments.delete': async (deployment, _request, call) => {
       await lanes.submit(

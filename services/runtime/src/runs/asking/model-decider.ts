@@ -14,6 +14,7 @@ import {
   chatRequest,
   formAfterRefusal,
   formBelow,
+  LADDER,
   type PreparedRequest,
   type RefusedAnswer,
   type RequestForm,
@@ -240,8 +241,6 @@ const MAX_KEPT = 10_000;
 /** Who is asked, and for what: `definition` is the hash of the event version's definition. */
 type FormKey = Readonly<Record<'baseUrl' | 'model' | 'definition', string>>;
 type Parameters = Partial<Omit<RequestForm, 'output'>>;
-
-const LADDER: readonly OutputForm[] = ['strict', 'json', 'text'];
 
 const ofModel = ({ baseUrl, model }: FormKey): string => JSON.stringify([baseUrl, model]);
 const ofDefinition = ({ baseUrl, model, definition }: FormKey): string =>

@@ -7,7 +7,7 @@ import {
   ServiceError,
 } from '@orrery/contracts';
 import { type KeyedRequest, toCallError } from '@orrery/database';
-import type { Clock } from '@orrery/service-kit';
+import { withinTime } from '@orrery/service-kit';
 import { decideExecution } from '../../core/deciding/execute-event.js';
 import { uuidV7 } from '../../core/entries/entry.js';
 import { usableModel } from '../../core/models/model.js';
@@ -248,14 +248,6 @@ export async function execute(
 /** How often the row of a run is read that another owner continues, in milliseconds. */
 const POLL_MS = 100;
 
-/** Resolves with `ended`, or at the deadline: a run outlives it while the database is away. */
-async function before(deadline: number, ended: Promise<void>, clock: Clock): Promise<void> {
-  const done = new AbortController();
-  const late = clock.sleep(Math.max(0, deadline - clock.monotonic()), done.signal).catch(() => undefined);
-  await Promise.race([ended, late]);
-  done.abort();
-}
-
 /** The answer goes out this long before the caller stops waiting, in milliseconds. */
 export const ANSWER_MARGIN_MS = 250;
 
@@ -284,7 +276,8 @@ export async function awaitRun(
   { deadline: waitsUntil, signal }: CallContext,
 ): Promise<ExecutionAnswer | AcceptedExecution> {
   const deadline = waitsUntil - ANSWER_MARGIN_MS;
-  await before(deadline, ended, clock);
+  // A run outlives the deadline while the database is away.
+  await withinTime(clock, deadline - clock.monotonic(), signal, () => ended).catch(() => undefined);
   for (;;) {
     const row = await readRun(db, id).catch(unseen(id));
     if (row !== undefined && hasEnded(row)) return answerOfRun(row);

@@ -22,18 +22,7 @@ import {
 } from '../../store/runs/usage-store.js';
 import type { Db } from '../../store/tables/schema.js';
 
-export interface Budgets {
-  /** What the requests of one execution are paid from. */
-  of(payer: Payer): Budget;
-  /** Ends the tries to store what requests have cost. */
-  stop(): Promise<void>;
-}
-
-interface BudgetOptions {
-  readonly db: Db;
-  readonly clock: Clock;
-  readonly logger: Logger;
-}
+export type Budgets = ReturnType<typeof createBudgets>;
 
 const AT_ONCE = 500;
 /** Pauses between the tries to reserve, and to store what a request has cost, while the database is away. */
@@ -44,7 +33,15 @@ const PAUSE: Backoff = { baseMs: 200, maxMs: 5000 };
  * reserved; after it, what it did cost is counted. A request without any budget is only counted. A cost that was stored
  * when the connection broke may be counted twice, never not at all while the process lives.
  */
-export function createBudgets({ db, clock, logger }: BudgetOptions): Budgets {
+export function createBudgets({
+  db,
+  clock,
+  logger,
+}: {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}) {
   const stopping = new AbortController();
   const pending = new Set<Promise<void>>();
   // Requests of one event count in one row: those that end at the same time are added together.
@@ -68,28 +65,28 @@ export function createBudgets({ db, clock, logger }: BudgetOptions): Budgets {
     pending.add(stored);
     return stored;
   };
-  const of = (payer: Payer): Budget => ({
-    reserve: async (most, signal) => {
-      refuseUnpriced(payer, most);
-      const day = dayOf(clock.now());
-      const stored = { ...payer, deadline: storedTimeOf(clock, payer.deadline) };
-      const reservation = await retry(() => reserve(stored, day, most.usd), policy, { clock, signal }).catch(
-        (error: unknown) => {
+  return {
+    /** What the requests of one execution are paid from. */
+    of: (payer: Payer): Budget => ({
+      reserve: async (most, signal) => {
+        refuseUnpriced(payer, most);
+        const day = dayOf(clock.now());
+        const stored = { ...payer, deadline: storedTimeOf(clock, payer.deadline) };
+        const reserving = retry(() => reserve(stored, day, most.usd), policy, { clock, signal });
+        const reservation = await reserving.catch((error: unknown) => {
           signal.throwIfAborted();
           throw toServiceError(error);
-        },
-      );
-      return {
-        settle: async (usage) => {
-          const cost = { payer, reservation, day, usage };
-          // Not awaited: the answer of the model does not wait for a database that is away.
-          await add(cost).catch(() => void addLater(cost));
-        },
-      };
-    },
-  });
-  return {
-    of,
+        });
+        return {
+          settle: async (usage) => {
+            const cost = { payer, reservation, day, usage };
+            // Not awaited: the answer of the model does not wait for a database that is away.
+            await add(cost).catch(() => void addLater(cost));
+          },
+        };
+      },
+    }),
+    /** Ends the tries to store what requests have cost. */
     stop: async () => {
       stopping.abort();
       await Promise.allSettled([...pending]);

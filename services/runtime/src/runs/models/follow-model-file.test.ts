@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { type Clock, createLogger, systemClock } from '@orrery/service-kit';
 import { FakeClock } from '@orrery/testing';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { startFollowingModelFile } from './follow-model-file.js';
-import { openModelFile } from './model-file.js';
+import { openModelFile, startFollowingModelFile } from './model-file.js';
 
 const list = (...ids: string[]) =>
   JSON.stringify(

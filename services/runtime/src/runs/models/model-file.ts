@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { type FSWatcher, readFileSync, watch } from 'node:fs';
+import { dirname } from 'node:path';
 import {
   type AiModelRecord,
   childPointer,
@@ -8,9 +9,16 @@ import {
   type JsonValue,
   toPointer,
 } from '@orrery/contracts';
-import { type Environment, EnvironmentError } from '@orrery/service-kit';
+import {
+  type Clock,
+  type Environment,
+  EnvironmentError,
+  type Logger,
+  type PollLoop,
+  startPollLoop,
+} from '@orrery/service-kit';
 import { z } from 'zod';
-import type { Model } from '../../core/models/model.js';
+import type { Model, ModelList } from '../../core/models/model.js';
 
 /** The operator's list of models (docs/ai.md), as it was at the start. */
 export interface ModelFile {
@@ -21,13 +29,11 @@ export interface ModelFile {
 }
 
 /** A list of models is not usable: one phrase for each problem, with its path (RFC 6901). It holds no secret. */
-export class ModelFileError extends Error {
+class ModelFileError extends Error {
   override readonly name = 'ModelFileError';
-  readonly problems: readonly string[];
 
-  constructor(problems: readonly string[]) {
+  constructor(readonly problems: readonly string[]) {
     super(problems.join('; '));
-    this.problems = problems;
   }
 }
 
@@ -94,7 +100,7 @@ export function openModelFile(
 }
 
 /** @throws ModelFileError when the file cannot be read */
-export function readList(path: string): string {
+function readList(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
@@ -190,3 +196,99 @@ const recordOf = (listed: ListedModel): AiModelRecord => ({
   verifiable: listed.verifiable,
   isDefault: listed.isDefault,
 });
+
+/** The file is read this often even if nothing says that it has changed, in milliseconds. */
+const INTERVAL_MS = 5000;
+/** A program that writes the file needs some time until it is whole, in milliseconds. */
+const REST_MS = 100;
+
+/**
+ * Reads the list of models again after the file has changed, or after SIGHUP. What is compared is the text: a symbolic
+ * link that leads elsewhere (a ConfigMap of Kubernetes) and a file that was replaced count too. A text that is no list
+ * changes nothing. It is reported once, when it was seen twice: the first time somebody may be writing it.
+ * @param options.host says by SIGHUP that the list is to be read again; left out at a terminal, which ends a process by
+ * this signal
+ */
+export function startFollowingModelFile({
+  file,
+  models,
+  clock,
+  logger,
+  host,
+}: {
+  readonly file: ModelFile;
+  readonly models: ModelList;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly host: Pick<NodeJS.Process, 'on' | 'off'> | undefined;
+}): PollLoop {
+  let known = file.text;
+  let refused: { readonly text: string; readonly isReported: boolean } | undefined;
+
+  const look = (): void => {
+    let text = '';
+    try {
+      text = readList(file.path);
+      if (text !== known) {
+        models.offered = file.parse(text);
+        logger.info(
+          { file: file.path, models: models.offered.length },
+          'the list of AI models was read again',
+        );
+      }
+      known = text;
+      refused = undefined;
+    } catch (error) {
+      if (!(error instanceof ModelFileError)) throw error;
+      refuse(text, error.problems);
+    }
+  };
+  const refuse = (text: string, problems: readonly string[]): void => {
+    const isSecondLook = refused?.text === text;
+    if (isSecondLook && !refused?.isReported)
+      logger.error(
+        { file: file.path, problems },
+        'the list of AI models is not usable: the earlier one stays',
+      );
+    refused = { text, isReported: isSecondLook };
+    if (!isSecondLook) loop.wake();
+  };
+
+  const loop = startPollLoop({
+    name: 'AI models file',
+    intervalMs: INTERVAL_MS,
+    restMs: REST_MS,
+    clock,
+    logger,
+    runOnce: async () => {
+      look();
+      return 'idle';
+    },
+  });
+  const watcher = watchFolder(dirname(file.path), loop.wake, logger);
+  // Who asks wants to hear of the problems, also a second time.
+  const readAgain = () => {
+    refused = undefined;
+    loop.wake();
+  };
+  host?.on('SIGHUP', readAgain);
+  const stop = async () => {
+    host?.off('SIGHUP', readAgain);
+    watcher?.close();
+    await loop.stop();
+  };
+  return { ...loop, stop };
+}
+
+/** Calls `changed` when something changes in the folder. Where that cannot be watched, the interval has to do. */
+function watchFolder(folder: string, changed: () => void, logger: Logger): FSWatcher | undefined {
+  const cannot = (error: unknown) => {
+    logger.warn({ err: error, folder }, 'changes of the list of AI models are noticed within seconds only');
+  };
+  try {
+    return watch(folder, { persistent: false }, changed).on('error', cannot);
+  } catch (error) {
+    cannot(error);
+    return undefined;
+  }
+}

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { readAuthorization } from '../../core/payments/evm-authorization.js';
 import type { Payment } from '../../core/payments/payment.js';
-import { readAuthorization } from './evm-authorization.js';
 import { createEvmChain } from './evm-chain.js';
 
 const address = `0x${'11'.repeat(20)}`;

@@ -11,8 +11,8 @@ import {
   parseAbi,
   parseEventLogs,
 } from 'viem';
+import { readAuthorization, type SignedAuthorization } from '../../core/payments/evm-authorization.js';
 import type { Chain, Charge, ChargeSearch, Payment, PaymentAsset } from '../../core/payments/payment.js';
-import { readAuthorization, type SignedAuthorization } from './evm-authorization.js';
 import { callNode } from './signals.js';
 
 const TOKEN = parseAbi([

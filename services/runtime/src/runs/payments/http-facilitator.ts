@@ -7,13 +7,14 @@ import { callFacilitator } from './signals.js';
 
 /** A facilitator that cannot be asked, or whose answer says nothing. What it has sent may quote the key in its address. */
 export class FacilitatorError extends Error {
-  /** HTTP status of its answer; undefined where none came. */
-  readonly status: number | undefined;
+  override readonly name = 'FacilitatorError';
 
-  constructor(message: string, status: number | undefined) {
+  /** `status`: of its answer by HTTP; undefined where none came. */
+  constructor(
+    message: string,
+    readonly status: number | undefined,
+  ) {
     super(message);
-    this.name = 'FacilitatorError';
-    this.status = status;
   }
 }
 

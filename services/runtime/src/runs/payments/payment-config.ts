@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { isEvmAddress } from '@orrery/contracts';
+import { isEvmAddress, toPointer } from '@orrery/contracts';
 import { EnvironmentError } from '@orrery/service-kit';
 import { z } from 'zod';
 import type { PaymentAsset, PaymentFamily } from '../../core/payments/payment.js';
@@ -39,13 +39,8 @@ export const SOLANA_NETWORKS: Readonly<Record<string, string>> = {
   'solana-testnet': 'solana:4uhcVJyU9pJkvQyS88uRDiswHXSCkY3z',
 };
 
-interface Network {
-  readonly caip2: string;
-  readonly family: PaymentFamily;
-}
-
 /** A network by its name in version 1 of x402. */
-export function networkOf(name: string): Network | undefined {
+export function networkOf(name: string): { caip2: string; family: PaymentFamily } | undefined {
   const solana = Object.hasOwn(SOLANA_NETWORKS, name) ? SOLANA_NETWORKS[name] : undefined;
   if (solana !== undefined) return { caip2: solana, family: 'solana' };
   const chainId = Object.hasOwn(EVM_CHAIN_IDS, name) ? EVM_CHAIN_IDS[name] : undefined;
@@ -151,5 +146,3 @@ function readJson(path: string): unknown {
     throw new EnvironmentError([`PAYMENTS_FILE (${problem})`]);
   }
 }
-
-const toPointer = (path: readonly PropertyKey[]): string => path.map((part) => `/${String(part)}`).join('');

@@ -1,5 +1,6 @@
 import { type OfferedPayment, ServiceError } from '@orrery/contracts';
 import { type Clock, createSemaphore, type Logger } from '@orrery/service-kit';
+import { evmReader } from '../../core/payments/evm-authorization.js';
 import type {
   Chain,
   Charge,
@@ -11,41 +12,12 @@ import type {
   Requirement,
   Resource,
 } from '../../core/payments/payment.js';
-import type { PaymentReason } from '../../core/payments/payment-reasons.js';
 import { type ReadOffer, readOffer } from '../../core/payments/read-offer.js';
 import { type Price, requirementOf } from '../../core/payments/requirements.js';
-import { evmReader } from './evm-authorization.js';
 import { createHttpFacilitator, FacilitatorError } from './http-facilitator.js';
 import type { PaymentConfig } from './payment-config.js';
 import { resolvePayment, type Settlement, type SettleOptions, settlePayment } from './settle-payment.js';
-import { createSolanaTerms } from './solana-terms.js';
-
-/** Payments as the executions see them. */
-export interface Payments {
-  /**
-   * Why no wallet can pay this receiver, as the end of a sentence: the operator takes no payments on its chains. Undefined
-   * where wallets can.
-   */
-  whyUnpayable(payTo: string): string | undefined;
-  /**
-   * What may be paid for one execution, one requirement for each asset of the receiver's family. 'prepare': `prepare` has
-   * not been called for this receiver, or too long ago.
-   * @throws `pay_to_address_missing` where no asset fits the receiver
-   */
-  requirements(price: Price): readonly Requirement[] | 'prepare';
-  /** Fetches what requirements for this receiver need. @throws `unavailable` */
-  prepare(payTo: string): Promise<void>;
-  /** Reads an offered payment against requirements. @throws `invalid_payment` */
-  read(offered: OfferedPayment, requirements: readonly Requirement[], resource: Resource): ReadOffer;
-  /** Undefined where the facilitator finds the payment good, else its reason. @throws `unavailable` */
-  verify(payment: Payment): Promise<PaymentReason | undefined>;
-  /** Takes as long as a settlement may take. */
-  settle(payment: Payment, options: Omit<SettleOptions, 'until'>): Promise<Settlement>;
-  /** Finds out the outcome of a payment whose settlement is unclear; a bounded number at once. */
-  resolve(payment: Payment, options: Omit<SettleOptions, 'until'>): Promise<Settlement>;
-  /** @throws when the chain cannot be asked, or the signal's reason */
-  look(payment: Payment, search: ChargeSearch): Promise<Charge>;
-}
+import { SolanaTerms } from './solana-terms.js';
 
 /** Who verifies and settles, and who is asked for the outcome. */
 export interface PaymentParties {
@@ -53,19 +25,26 @@ export interface PaymentParties {
   chainOf(requirement: Pick<Requirement, 'network' | 'asset'>): Promise<Chain>;
 }
 
-interface PaymentsDependencies {
+/** Unclear payments whose chains are asked at once: others wait for nothing but their own end. */
+const RESOLVED_AT_ONCE = 20;
+
+export type Payments = ReturnType<typeof createPayments>;
+type Unbounded = Omit<SettleOptions, 'until'>;
+
+/** Payments as the executions see them. */
+export function createPayments({
+  config,
+  parties: { facilitator, chainOf: chainFor },
+  clock,
+  logger,
+}: {
   readonly config: PaymentConfig;
   readonly parties: PaymentParties;
   readonly clock: Clock;
   readonly logger: Logger;
-}
-
-/** Unclear payments whose chains are asked at once: others wait for nothing but their own end. */
-const RESOLVED_AT_ONCE = 20;
-
-export function createPayments({ config, parties, clock, logger }: PaymentsDependencies): Payments {
-  const { facilitator } = parties;
-  const chainOf = ({ requirement }: Payment) => parties.chainOf(requirement);
+}) {
+  const chainOf = ({ requirement }: Payment) => chainFor(requirement);
+  const settling = { facilitator, chainOf, clock, logger };
   const assetsFor = (payTo: string): readonly PaymentAsset[] => {
     const family = familyOf(payTo);
     const assets = config.accepts.filter((asset) => asset.family === family);
@@ -75,7 +54,8 @@ export function createPayments({ config, parties, clock, logger }: PaymentsDepen
       'This service takes no payments on the chain of the payToAddress: set one of another chain.',
     );
   };
-  const solana = createSolanaTerms(facilitator, clock);
+  const solana = new SolanaTerms(facilitator, clock);
+  const readerOf = ({ family }: Requirement) => (family === 'solana' ? solana.reader : evmReader);
   /** Installations that share a receiver cannot tell whose payments arrive there. */
   const warnOf =
     ({ key, requirement: { payTo } }: Payment) =>
@@ -89,8 +69,13 @@ export function createPayments({ config, parties, clock, logger }: PaymentsDepen
     };
   const resolving = createSemaphore(RESOLVED_AT_ONCE);
   return {
-    whyUnpayable: (payTo) => whyUnpayable(payTo, config),
-    requirements: (price) => {
+    whyUnpayable: (payTo: string) => whyUnpayable(payTo, config),
+    /**
+     * What may be paid for one execution, one requirement for each asset of the receiver's family. 'prepare': `prepare`
+     * has not been called for this receiver, or too long ago.
+     * @throws `pay_to_address_missing` where no asset fits the receiver
+     */
+    requirements: (price: Price): readonly Requirement[] | 'prepare' => {
       const found = assetsFor(price.payTo).map((asset) =>
         asset.family === 'solana'
           ? solana.requirement(asset, price)
@@ -99,7 +84,8 @@ export function createPayments({ config, parties, clock, logger }: PaymentsDepen
       const known = found.filter((requirement) => requirement !== undefined);
       return known.length === found.length ? known : 'prepare';
     },
-    prepare: async (payTo) => {
+    /** Fetches what requirements for this receiver need. @throws `unavailable` */
+    prepare: async (payTo: string): Promise<void> => {
       if (familyOf(payTo) === 'evm') return;
       try {
         await Promise.all(assetsFor(payTo).map((asset) => solana.prepare(asset, payTo)));
@@ -109,10 +95,10 @@ export function createPayments({ config, parties, clock, logger }: PaymentsDepen
         throw unavailable(error);
       }
     },
-    read: (offered, requirements, resource) => {
-      const readerOf = ({ family }: Requirement) => (family === 'solana' ? solana.reader() : evmReader);
-      return readOffer(offered, requirements, resource, { now: clock.now(), readerOf });
-    },
+    /** Reads an offered payment against requirements. @throws `invalid_payment` */
+    read: (offered: OfferedPayment, requirements: readonly Requirement[], resource: Resource): ReadOffer =>
+      readOffer(offered, requirements, resource, { now: clock.now(), readerOf }),
+    /** Undefined where the facilitator finds the payment good, else its reason. @throws `unavailable` */
     verify: oneAtATime(async (payment) => {
       try {
         return await facilitator.verify(payment);
@@ -121,20 +107,21 @@ export function createPayments({ config, parties, clock, logger }: PaymentsDepen
         throw unavailable(error);
       }
     }),
-    settle: (payment, options) => {
+    /** Takes as long as a settlement may take. */
+    settle: (payment: Payment, options: Unbounded): Promise<Settlement> => {
       const until = clock.monotonic() + config.settleMs;
-      const parts = { facilitator, chainOf, clock, logger };
-      return settlePayment(parts, payment, { until, ...options }).then(warnOf(payment));
+      return settlePayment(settling, payment, { until, ...options }).then(warnOf(payment));
     },
-    resolve: (payment, options) =>
-      resolving.run(options.signal, () =>
-        resolvePayment({ facilitator, chainOf, clock, logger }, payment, options).then(warnOf(payment)),
-      ),
-    look: async (payment, search) => (await chainOf(payment)).look(payment, search),
+    /** Finds out the outcome of a payment whose settlement is unclear; a bounded number at once. */
+    resolve: (payment: Payment, options: Unbounded): Promise<Settlement> =>
+      resolving.run(options.signal, () => resolvePayment(settling, payment, options).then(warnOf(payment))),
+    /** @throws when the chain cannot be asked, or the signal's reason */
+    look: async (payment: Payment, search: ChargeSearch): Promise<Charge> =>
+      (await chainOf(payment)).look(payment, search),
   };
 }
 
-type Verify = Payments['verify'];
+type Verify = Facilitator['verify'];
 
 /** Copies of a payment that arrive during its verification share the result. */
 function oneAtATime(verify: Verify): Verify {
@@ -166,6 +153,10 @@ const familyOf = (payTo: string): PaymentFamily => (payTo.startsWith('0x') ? 'ev
 
 const CHAINS: Readonly<Record<PaymentFamily, string>> = { evm: 'EVM chains', solana: 'Solana' };
 
+/**
+ * Why no wallet can pay this receiver, as the end of a sentence: the operator takes no payments on its chains. Undefined
+ * where wallets can.
+ */
 function whyUnpayable(payTo: string, { accepts }: PaymentConfig): string | undefined {
   const taken = new Set(accepts.map(({ family }) => family));
   const own = familyOf(payTo);

@@ -1,7 +1,11 @@
 import { type Clock, type Logger, type PollLoop, startPollLoop, withinTime } from '@orrery/service-kit';
-import { type Selectable, sql } from 'kysely';
-import type { Payment } from '../../core/payments/payment.js';
-import type { Db, RuntimeTables } from '../../store/tables/schema.js';
+import {
+  changeWatched,
+  type DuePayment,
+  offeredPayment,
+  takeDuePayments,
+} from '../../store/runs/payment-store.js';
+import type { Db } from '../../store/tables/schema.js';
 import type { Payments } from './payments.js';
 import { countPayment } from './signals.js';
 
@@ -11,11 +15,6 @@ interface ReconcileDependencies {
   readonly clock: Clock;
   readonly logger: Logger;
 }
-
-type Row = Pick<
-  Selectable<RuntimeTables['payments']>,
-  'key' | 'status' | 'offered' | 'settling_at' | 'created_at' | 'seq'
->;
 
 const INTERVAL_MS = 5000;
 const AT_ONCE = 20;
@@ -47,21 +46,21 @@ export async function reconcileDue(
   dependencies: ReconcileDependencies,
   signal: AbortSignal,
 ): Promise<number> {
-  const due = await takeDue(dependencies);
-  await Promise.all(
-    due.map((row) =>
-      reconcile(dependencies, row, signal).catch((error: unknown) =>
-        afterFailure(dependencies, row, error, signal),
-      ),
-    ),
-  );
+  const due = await takeDuePayments(dependencies.db, dependencies.clock.now(), TAKEN_MS, AT_ONCE);
+  const reconcile = async (row: DuePayment) => {
+    const outcomeOf = row.status === 'unknown' ? reconcileUnknown : watchRefused;
+    await outcomeOf(dependencies, row, signal).catch((error: unknown) =>
+      afterFailure(dependencies, row, error, signal),
+    );
+  };
+  await Promise.all(due.map(reconcile));
   return due.length;
 }
 
 /** It is looked up again after a pause that grows, so what cannot be told for long takes little time from the others. */
 async function afterFailure(
   dependencies: ReconcileDependencies,
-  row: Row,
+  row: DuePayment,
   error: unknown,
   signal: AbortSignal,
 ): Promise<void> {
@@ -72,28 +71,15 @@ async function afterFailure(
   await again(dependencies, row).catch(() => undefined);
 }
 
-async function takeDue({ db, clock }: ReconcileDependencies): Promise<Row[]> {
-  const now = clock.now();
-  const { rows } = await sql<Row>`
-    update payments set check_at = ${new Date(now + TAKEN_MS)} where key in (
-      select key from payments where check_at <= ${new Date(now)} order by check_at limit ${AT_ONCE}
-      for update skip locked)
-    returning key, status, offered, settling_at, created_at, seq`.execute(db);
-  return rows;
-}
-
-const reconcile = (dependencies: ReconcileDependencies, row: Row, signal: AbortSignal): Promise<void> =>
-  (row.status === 'unknown' ? reconcileUnknown : watchRefused)(dependencies, row, signal);
-
 /** An older release has executed what it pays for. What its calls have sent is not known. */
 async function reconcileUnknown(
   dependencies: ReconcileDependencies,
-  row: Row,
+  row: DuePayment,
   signal: AbortSignal,
 ): Promise<void> {
   const { payments, logger } = dependencies;
   const calls = { named: [], unaccounted: true };
-  const settlement = await payments.resolve(paymentOf(row), { since: sinceOf(row), calls, signal });
+  const settlement = await payments.resolve(offeredPayment(row), { since: sinceOf(row), calls, signal });
   switch (settlement.kind) {
     case 'settled':
     case 'elsewhere':
@@ -112,12 +98,12 @@ async function reconcileUnknown(
 /** Its execution has failed. Whoever has seen the authorization could still submit it. */
 async function watchRefused(
   dependencies: ReconcileDependencies,
-  row: Row,
+  row: DuePayment,
   signal: AbortSignal,
 ): Promise<void> {
   const { payments, clock, logger } = dependencies;
   const look = (either: AbortSignal) =>
-    payments.look(paymentOf(row), { since: sinceOf(row), named: [], signal: either });
+    payments.look(offeredPayment(row), { since: sinceOf(row), named: [], signal: either });
   const charge = await withinTime(clock, LOOK_MS, signal, look);
   if (charge.kind === 'open' || charge.kind === 'unseen') return again(dependencies, row);
   if (charge.kind === 'void') return end(dependencies, row, 'refused', {});
@@ -125,36 +111,23 @@ async function watchRefused(
   return end(dependencies, row, 'refund_due', { transaction: charge.transaction, reason: 'charged_late' });
 }
 
-// Written by `execute.ts`.
-const paymentOf = ({ offered }: Row) => offered as unknown as Payment;
-
-const sinceOf = ({ settling_at, created_at }: Row): number => (settling_at ?? created_at).getTime();
+const sinceOf = ({ settling_at, created_at }: DuePayment): number => (settling_at ?? created_at).getTime();
 
 /** Writes it unless another process was faster, and counts it. */
 async function end(
   { db, clock }: ReconcileDependencies,
-  { key, status: before }: Row,
+  { key, status: before }: DuePayment,
   status: 'settled' | 'uncollected' | 'refused' | 'refund_due',
   columns: { transaction?: string; reason?: string | null },
 ): Promise<void> {
-  const { numUpdatedRows } = await db
-    .updateTable('payments')
-    .set({ status, ...columns, check_at: null, updated_at: new Date(clock.now()) })
-    .where('key', '=', key)
-    .where('status', '=', before)
-    .where('check_at', 'is not', null)
-    .executeTakeFirst();
-  if (numUpdatedRows > 0n && status !== before) countPayment(status);
+  const updated_at = new Date(clock.now());
+  const isChanged = await changeWatched(db, key, before, { status, ...columns, check_at: null, updated_at });
+  if (isChanged && status !== before) countPayment(status);
 }
 
-async function again({ db, clock }: ReconcileDependencies, { key, settling_at }: Row): Promise<void> {
+async function again({ db, clock }: ReconcileDependencies, row: DuePayment): Promise<void> {
   const now = clock.now();
-  const unknownFor = settling_at === null ? 0 : now - settling_at.getTime();
+  const unknownFor = row.settling_at === null ? 0 : now - row.settling_at.getTime();
   const pause = Math.min(AGAIN_MS.max, Math.max(AGAIN_MS.min, unknownFor));
-  await db
-    .updateTable('payments')
-    .set({ check_at: new Date(now + pause) })
-    .where('key', '=', key)
-    .where('check_at', 'is not', null)
-    .execute();
+  await changeWatched(db, row.key, row.status, { check_at: new Date(now + pause) });
 }

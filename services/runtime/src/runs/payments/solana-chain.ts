@@ -8,8 +8,8 @@ import {
 } from '@solana/kit';
 import { LRUCache } from 'lru-cache';
 import type { Chain, Charge, ChargeSearch, Payment, PaymentAsset } from '../../core/payments/payment.js';
+import { readTransaction, type TokenTransfer } from '../../core/payments/solana-transaction.js';
 import { callNode } from './signals.js';
-import { readTransaction, type TokenTransfer } from './solana-transaction.js';
 
 const RPC_TIMEOUT_MS = 4000;
 /** Signatures of the payer in one answer (the most that nodes give), and how many answers are read at most. */

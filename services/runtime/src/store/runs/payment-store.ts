@@ -7,7 +7,7 @@ import type {
   SettlementResponse,
 } from '@orrery/contracts';
 import { page } from '@orrery/database';
-import type { Selectable } from 'kysely';
+import { type Selectable, sql, type Updateable } from 'kysely';
 import type { Payment, SettleCalls } from '../../core/payments/payment.js';
 import type { Db, RuntimeTables } from '../tables/schema.js';
 
@@ -72,8 +72,7 @@ export async function settlementOf(
     .where('payments.status', '=', 'settled')
     .executeTakeFirst();
   if (row === undefined) return undefined;
-  // Written by `execute.ts`.
-  const { x402Version: version, requirement } = row.offered as unknown as Payment;
+  const { x402Version: version, requirement } = offeredPayment(row);
   const network = version === 1 ? row.network : requirement.caip2;
   const { transaction, payer } = row;
   return { version, response: { success: true, transaction, network, payer } };
@@ -105,3 +104,45 @@ const entryPaymentOf = (row: PaymentRow): EntryPayment => ({
   status: row.status,
   transaction: row.transaction,
 });
+
+/** Written by `execute.ts`. */
+export const offeredPayment = ({ offered }: Pick<PaymentRow, 'offered'>): Payment =>
+  offered as unknown as Payment;
+
+/** A payment that is still watched: its outcome is to be asked of its chain. */
+export type DuePayment = Pick<
+  PaymentRow,
+  'key' | 'status' | 'offered' | 'settling_at' | 'created_at' | 'seq'
+>;
+
+/** Takes up payments that are due, so that no other process does for `takenMs` milliseconds. */
+export async function takeDuePayments(
+  db: Db,
+  now: number,
+  takenMs: number,
+  limit: number,
+): Promise<DuePayment[]> {
+  const { rows } = await sql<DuePayment>`
+    update payments set check_at = ${new Date(now + takenMs)} where key in (
+      select key from payments where check_at <= ${new Date(now)} order by check_at limit ${limit}
+      for update skip locked)
+    returning key, status, offered, settling_at, created_at, seq`.execute(db);
+  return rows;
+}
+
+/** Changes a payment that is still watched and has this status. Resolves with whether it was. */
+export async function changeWatched(
+  db: Db,
+  key: string,
+  status: PaymentStatus,
+  columns: Updateable<RuntimeTables['payments']>,
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('payments')
+    .set(columns)
+    .where('key', '=', key)
+    .where('status', '=', status)
+    .where('check_at', 'is not', null)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}

@@ -9,7 +9,7 @@ import {
   getProgramDerivedAddress,
   getTransactionDecoder,
 } from '@solana/kit';
-import type { OfferReader, Requirement } from '../../core/payments/payment.js';
+import type { OfferReader, Requirement } from './payment.js';
 
 const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA' as Address;
 const TOKEN_2022_PROGRAM = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb' as Address;

@@ -1,6 +1,6 @@
 import { checksumAddress, type JsonObject, ServiceError } from '@orrery/contracts';
 import { z } from 'zod';
-import type { OfferReader, Requirement } from '../../core/payments/payment.js';
+import type { OfferReader, Requirement } from './payment.js';
 
 /** Letters count in any case; those in the wrong case would be refused as a broken checksum later. */
 const evmAddress = z
@@ -43,11 +43,14 @@ export const evmReader: OfferReader = (payload, requirement, now) => {
   if (mismatch !== undefined) return { mismatch };
   const { signature, authorization } = signed;
   return {
-    key: keyOfAuthorization(signed, requirement),
+    // The payer and the nonce name an authorization of a token for ever.
+    key: [requirement.caip2, requirement.asset, authorization.from, authorization.nonce]
+      .join('/')
+      .toLowerCase(),
     payer: checksumAddress(authorization.from),
     // Only what is signed: the chain takes nothing else.
     payload: { signature, authorization: { ...authorization } },
-    validUntil: validUntilOf(signed),
+    validUntil: Number(authorization.validBefore) * 1000,
   };
 };
 
@@ -70,12 +73,3 @@ function mismatchOf(
     return `The payment is valid for too long: "validBefore" may be at most ${MAX_VALID_S} seconds ahead.`;
   return undefined;
 }
-
-/** The payer and the nonce name an authorization of a token for ever. */
-const keyOfAuthorization = (
-  { authorization: { from, nonce } }: SignedAuthorization,
-  { caip2, asset }: Pick<Requirement, 'caip2' | 'asset'>,
-): string => `${caip2}/${asset}/${from}/${nonce}`.toLowerCase();
-
-const validUntilOf = ({ authorization: { validBefore } }: SignedAuthorization): number =>
-  Number(validBefore) * 1000;
