@@ -1,17 +1,23 @@
 import { CSPProvider } from '@base-ui/react/csp-provider';
-import { QueryClientProvider } from '@tanstack/react-query';
+import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { createQueryClient } from './api/query-client.js';
 import { createConsoleRouter } from './router.js';
-import { createSession } from './session/session.js';
+import { createSession, endIfRefused } from './session/session.js';
 import { applyTheme } from './ui/theme.js';
 import './style.css';
 
 applyTheme();
 const session = createSession();
-const queryClient = createQueryClient(session);
+const onError = (error: unknown) => endIfRefused(session, error);
+/** The one cache of what the API said. A refused key ends the session wherever it was noticed. */
+const queryClient = new QueryClient({
+  queryCache: new QueryCache({ onError }),
+  mutationCache: new MutationCache({ onError }),
+  // The SDK repeats what may be repeated.
+  defaultOptions: { queries: { retry: false, staleTime: 5000, refetchOnWindowFocus: true } },
+});
 const router = createConsoleRouter({ session, queryClient });
 // Leaving deletes what was read with the key, and the router then leads to the sign-in.
 session.subscribe(() => {

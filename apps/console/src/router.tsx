@@ -53,18 +53,6 @@ const signIn = createRoute({
   },
 });
 
-const page = <Parent extends AnyRoute, const Path extends string, Search = object>(
-  parent: Parent,
-  path: Path,
-  load: () => Promise<{ default: () => ReactNode }>,
-  validateSearch?: (search: Record<string, unknown>) => Search,
-) =>
-  createRoute({
-    getParentRoute: () => parent,
-    path,
-    component: lazyRouteComponent(load),
-    ...(validateSearch && { validateSearch }),
-  });
 const worlds = createRoute({
   getParentRoute: () => root,
   path: '/',
@@ -72,45 +60,28 @@ const worlds = createRoute({
   validateSearch: searchOf({ owner: oneOf(['all'] as const), page: pageIn }),
 });
 
-const keys = page(root, '/keys', () => import('./keys/keys-page.js'));
+type PageModule = Record<string, () => ReactNode>;
 
-// The page of its list of deployments.
-const world = page(
-  root,
-  '/worlds/$world',
-  () => import('./worlds/world-page.js'),
-  searchOf({ page: pageIn }),
-);
-
-const schema = page(root, '/worlds/$world/schemas/$schema', () => import('./schemas/schema-page.js'));
-
-// The versions that are compared.
-const event = page(
-  root,
-  '/worlds/$world/events/$event',
-  () => import('./events/event-page.js'),
-  searchOf({ left: numberFromOne, right: numberFromOne }),
-);
-
-// The draft that is edited, or the version that a new one is copied from.
-const editVersion = page(
-  root,
-  '/worlds/$world/events/$event/edit',
-  () => import('./events/edit-version-page.js'),
-  searchOf({ version: numberFromOne, from: numberFromOne }),
-);
-
-const newEvent = page(root, '/worlds/$world/new-event', () => import('./events/new-event-page.js'));
+/** `name`: the page among the exports of a file that has several. */
+const page = <Parent extends AnyRoute, const Path extends string, Search = object>(
+  parent: Parent,
+  path: Path,
+  load: () => Promise<PageModule>,
+  validateSearch?: (search: Record<string, unknown>) => Search,
+  name = 'default',
+) =>
+  createRoute({
+    getParentRoute: () => parent,
+    path,
+    component: lazyRouteComponent(load, name),
+    ...(validateSearch && { validateSearch }),
+  });
 
 const deployment = page(
   root,
   '/worlds/$world/deployments/$deployment',
   () => import('./deployments/deployment-page.js'),
 );
-
-const live = page(deployment, '/live', () => import('./live/live-page.js'), readLiveSearch);
-
-const verify = page(deployment, '/verify', () => import('./verify/verify-page.js'));
 
 /** A deployment opens with what happens in it. */
 const opened = createRoute({
@@ -121,65 +92,83 @@ const opened = createRoute({
   },
 });
 
-// Another version than the bound one is for dry runs; the form starts with the input.
-const run = page(
-  deployment,
-  '/run',
-  () => import('./run/run-page.js'),
-  searchOf({ event: nameIn, version: numberFromOne, input: objectIn }),
-);
-
-// The event whose ledger is shown.
-const schedules = page(
-  deployment,
-  '/schedules',
-  () => import('./schedules/schedules-page.js'),
-  searchOf({ event: nameIn, status: oneOf(OCCURRENCE_STATUSES), page: pageIn }),
-);
-
-const pushes = page(
-  deployment,
-  '/pushes',
-  () => import('./pushes/pushes-page.js'),
-  searchOf({ chain: nameIn, state: oneOf(PUSH_STATES), page: pageIn }),
-);
-
-const payments = page(
-  deployment,
-  '/payments',
-  () => import('./payments/payments-page.js'),
-  searchOf({ status: oneOf(PAYMENT_STATUSES), page: pageIn }),
-);
-
-// How many days, today included.
-const ai = page(
-  deployment,
-  '/ai',
-  () => import('./usage/usage-page.js'),
-  searchOf({ days: oneOf(RANGES), measure: oneOf(MEASURES) }),
-);
-
-const settings = page(deployment, '/settings', () => import('./deployments/settings-page.js'));
-
-// The deployment to clone, and the entry after which; without one as it is now.
-const newDeployment = page(
-  root,
-  '/worlds/$world/deploy',
-  () => import('./deployments/new-deployment-page.js'),
-  searchOf({ source: nameIn, seq: numberFromOne }),
-);
+const partsOfDeployment = [
+  opened,
+  page(deployment, '/live', () => import('./live/live-page.js'), readLiveSearch),
+  page(deployment, '/verify', () => import('./verify/verify-page.js')),
+  // Another version than the bound one is for dry runs; the form starts with the input.
+  page(
+    deployment,
+    '/run',
+    () => import('./run/run-page.js'),
+    searchOf({ event: nameIn, version: numberFromOne, input: objectIn }),
+  ),
+  // The event whose ledger is shown.
+  page(
+    deployment,
+    '/schedules',
+    () => import('./schedules/schedules-page.js'),
+    searchOf({ event: nameIn, status: oneOf(OCCURRENCE_STATUSES), page: pageIn }),
+  ),
+  page(
+    deployment,
+    '/pushes',
+    () => import('./pushes/pushes-page.js'),
+    searchOf({ chain: nameIn, state: oneOf(PUSH_STATES), page: pageIn }),
+  ),
+  page(
+    deployment,
+    '/payments',
+    () => import('./payments/payments-page.js'),
+    searchOf({ status: oneOf(PAYMENT_STATUSES), page: pageIn }),
+  ),
+  // How many days, today included.
+  page(
+    deployment,
+    '/ai',
+    () => import('./usage/usage-page.js'),
+    searchOf({ days: oneOf(RANGES), measure: oneOf(MEASURES) }),
+  ),
+  page(deployment, '/settings', () => import('./deployments/settings-page.js')),
+] as const;
 
 const tree = root.addChildren([
   signIn,
   worlds,
-  keys,
-  world,
-  schema,
-  event,
-  editVersion,
-  newEvent,
-  newDeployment,
-  deployment.addChildren([opened, live, verify, run, schedules, pushes, payments, ai, settings]),
+  page(root, '/keys', () => import('./keys/keys-page.js')),
+  // The page of its list of deployments.
+  page(root, '/worlds/$world', () => import('./worlds/world-page.js'), searchOf({ page: pageIn })),
+  page(root, '/worlds/$world/schemas/$schema', () => import('./schemas/schema-page.js')),
+  // The versions that are compared.
+  page(
+    root,
+    '/worlds/$world/events/$event',
+    () => import('./events/event-page.js'),
+    searchOf({ left: numberFromOne, right: numberFromOne }),
+  ),
+  // The draft that is edited, or the version that a new one is copied from.
+  page(
+    root,
+    '/worlds/$world/events/$event/edit',
+    () => import('./events/version-pages.js'),
+    searchOf({ version: numberFromOne, from: numberFromOne }),
+    'EditVersionPage',
+  ),
+  page(
+    root,
+    '/worlds/$world/new-event',
+    () => import('./events/version-pages.js'),
+    searchOf({}),
+    'NewEventPage',
+  ),
+  // The deployment to clone, and the entry after which; without one as it is now.
+  page(
+    root,
+    '/worlds/$world/deploy',
+    () => import('./deployments/new-deployment-page.js'),
+    searchOf({ source: nameIn, seq: numberFromOne }),
+  ),
+  deployment.addChildren(partsOfDeployment),
 ]);
 
 export const createConsoleRouter = (context: RouterContext) =>

@@ -1,10 +1,17 @@
 import { useParams } from '@tanstack/react-router';
-import { PAGED, REFRESHED, readAll, readPage, SETTLED, useRead } from './read.js';
+import { keyOf, PAGED, REFRESHED, SETTLED, useGet, useList, usePage, useRead } from './read.js';
 import type { DeploymentRef, Occurrence, Payment, Push } from './records.js';
-import { worldKey } from './worlds.js';
+import { WORLD } from './worlds.js';
 
-export const DEPLOYMENTS = '/api/worlds/{worldAddress}/deployments';
+export const DEPLOYMENTS = `${WORLD}/deployments` as const;
 export const DEPLOYMENT = `${DEPLOYMENTS}/{address}` as const;
+export const BINDINGS = `${DEPLOYMENT}/event-bindings` as const;
+export const INSTANCES = `${DEPLOYMENT}/entity-instances` as const;
+export const SCHEDULES = `${DEPLOYMENT}/schedules` as const;
+export const PUSHES = `${DEPLOYMENT}/pushes` as const;
+
+export const useDeploymentRef = (): DeploymentRef =>
+  useParams({ from: '/worlds/$world/deployments/$deployment' });
 
 /** A deployment as the paths of the API name it. */
 export const deploymentPath = ({ world, deployment }: DeploymentRef) => ({
@@ -12,36 +19,18 @@ export const deploymentPath = ({ world, deployment }: DeploymentRef) => ({
   address: deployment,
 });
 
-export const deploymentsKey = (world: string) => [...worldKey(world), 'deployments'] as const;
-/** The list alone. No deployment has this address. */
-export const deploymentPagesKey = (world: string) => [...deploymentsKey(world), 'pages'] as const;
 /** What belongs to a deployment has a key that begins with this one. */
-export const deploymentKey = (ref: DeploymentRef) => [...deploymentsKey(ref.world), ref.deployment] as const;
-export const pushesKey = (ref: DeploymentRef) => [...deploymentKey(ref), 'pushes'] as const;
-export const schedulesKey = (ref: DeploymentRef) => [...deploymentKey(ref), 'schedules'] as const;
-
-export const useDeploymentRef = (): DeploymentRef =>
-  useParams({ from: '/worlds/$world/deployments/$deployment' });
+export const deploymentKey = (ref: DeploymentRef) => keyOf(DEPLOYMENT, deploymentPath(ref));
 
 /** Nothing bounds how many deployments a world has. */
 export const useDeployments = (world: string, page = 1) =>
-  useRead(
-    [...deploymentPagesKey(world), page],
-    (orrery, signal) =>
-      readPage(orrery, DEPLOYMENTS, { path: { worldAddress: world }, query: { page, limit: 50 }, signal }),
-    PAGED,
-  );
+  usePage(DEPLOYMENTS, { worldAddress: world }, { page });
 
-export const useDeployment = (ref: DeploymentRef) =>
-  useRead(deploymentKey(ref), (orrery, signal) =>
-    orrery.get(DEPLOYMENT, { path: deploymentPath(ref), signal }),
-  );
-
-export const BINDINGS = `${DEPLOYMENT}/event-bindings` as const;
+export const useDeployment = (ref: DeploymentRef) => useGet(DEPLOYMENT, { path: deploymentPath(ref) });
 
 /** All events that a deployment runs: 200 at most by default. */
 export const useBindings = (ref: DeploymentRef) =>
-  useRead([...deploymentKey(ref), 'bindings'], async (orrery, signal) => {
+  useRead(keyOf(BINDINGS, deploymentPath(ref)), async (orrery, signal) => {
     const data = await orrery.get(BINDINGS, { path: deploymentPath(ref), signal });
     // Only a request for one event answers one.
     return Array.isArray(data) ? data : [data];
@@ -49,36 +38,18 @@ export const useBindings = (ref: DeploymentRef) =>
 
 /** What models have cost a deployment on some UTC days: 92 at most. */
 export const useUsage = (ref: DeploymentRef, range: { from: string; to: string }) =>
-  useRead(
-    [...deploymentKey(ref), 'usage', range],
-    (orrery, signal) =>
-      orrery.get(`${DEPLOYMENT}/usage`, { path: deploymentPath(ref), query: range, signal }),
-    PAGED,
-  );
+  useGet(`${DEPLOYMENT}/usage`, { path: deploymentPath(ref), query: range }, PAGED);
 
-export const useModels = () =>
-  useRead(['ai-models'], (orrery, signal) => readAll(orrery, '/api/ai-models', { signal }), SETTLED);
+export const useModels = () => useList('/api/ai-models', {}, SETTLED);
 
 /** The chains that the operator has set up. */
-export const useChains = () =>
-  useRead(['chains'], (orrery, signal) => readAll(orrery, '/api/chains', { signal }), SETTLED);
+export const useChains = () => useList('/api/chains', {}, SETTLED);
 
-interface Filter<Status> {
-  page: number;
-  status: Status | undefined;
-}
-const LIMIT = 50;
+type Filter<Status> = { page: number; status: Status | undefined };
 
 /** The payments of a deployment, newest first, with the totals of all of them. */
-export const usePayments = (ref: DeploymentRef, { page, status }: Filter<Payment['status']>) =>
-  useRead(
-    [...deploymentKey(ref), 'payments', { page, status }],
-    (orrery, signal) => {
-      const query = { page, limit: LIMIT, ...(status && { status }) };
-      return orrery.answer('get', `${DEPLOYMENT}/payments`, { path: deploymentPath(ref), query, signal });
-    },
-    { ...REFRESHED, ...PAGED },
-  );
+export const usePayments = (ref: DeploymentRef, filter: Filter<Payment['status']>) =>
+  usePage(`${DEPLOYMENT}/payments`, deploymentPath(ref), filter, REFRESHED);
 
 /** `unknown` is a word of the history alone. */
 export type PushState = Exclude<Push['status'], 'unknown'>;
@@ -86,41 +57,14 @@ export type PushState = Exclude<Push['status'], 'unknown'>;
 /** The pushes of a deployment, newest first. */
 export const usePushes = (
   ref: DeploymentRef,
-  { page, status: state, chain }: Filter<PushState> & { chain: string | undefined },
-) =>
-  useRead(
-    [...pushesKey(ref), { page, chain, state }],
-    (orrery, signal) => {
-      const query = { page, limit: LIMIT, ...(chain && { chain }), ...(state && { state }) };
-      return readPage(orrery, `${DEPLOYMENT}/pushes`, { path: deploymentPath(ref), query, signal });
-    },
-    { ...REFRESHED, ...PAGED },
-  );
+  filter: { page: number; state: PushState | undefined; chain: string | undefined },
+) => usePage(PUSHES, deploymentPath(ref), filter, REFRESHED);
 
-export const SCHEDULES = `${DEPLOYMENT}/schedules` as const;
-
-export const useSchedules = (ref: DeploymentRef) =>
-  useRead(
-    schedulesKey(ref),
-    (orrery, signal) => readAll(orrery, SCHEDULES, { path: deploymentPath(ref), signal }),
-    REFRESHED,
-  );
+export const useSchedules = (ref: DeploymentRef) => useList(SCHEDULES, deploymentPath(ref), REFRESHED);
 
 /** The due times of one schedule with their outcomes, newest first. */
-export const useOccurrences = (
-  ref: DeploymentRef,
-  event: string,
-  { page, status }: Filter<Occurrence['status']>,
-) =>
-  useRead(
-    [...schedulesKey(ref), event, { page, status }],
-    (orrery, signal) => {
-      const path = { ...deploymentPath(ref), event };
-      const query = { page, limit: LIMIT, ...(status && { status }) };
-      return readPage(orrery, `${SCHEDULES}/{event}/occurrences`, { path, query, signal });
-    },
-    { ...REFRESHED, ...PAGED },
-  );
+export const useOccurrences = (ref: DeploymentRef, event: string, filter: Filter<Occurrence['status']>) =>
+  usePage(`${SCHEDULES}/{event}/occurrences`, { ...deploymentPath(ref), event }, filter, REFRESHED);
 
 /** The next due times of a schedule, from now on; none of an empty one. */
 export const useNextTimes = (schedule: string, timezone: string, after: string | null) =>
@@ -130,3 +74,18 @@ export const useNextTimes = (schedule: string, timezone: string, after: string |
     (orrery, signal) => orrery.post('/api/cron/preview', { body: { schedule, timezone, count: 5 }, signal }),
     { enabled: schedule !== '' },
   );
+
+interface InstanceName {
+  readonly entitySchema: string;
+  readonly instanceId: string;
+}
+
+/** `schema:instanceId`. */
+export const instanceKey = ({ entitySchema, instanceId }: InstanceName): string =>
+  `${entitySchema}:${instanceId}`;
+
+/** The schema and the id of an instance's key, which are parted at the first colon: schema names hold none. */
+export function splitKey(key: string): InstanceName {
+  const at = key.indexOf(':');
+  return { entitySchema: key.slice(0, at), instanceId: key.slice(at + 1) };
+}

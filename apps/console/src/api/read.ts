@@ -1,41 +1,93 @@
 import type { ItemOf, ListArgument, ListPath, Orrery, Page } from '@orrery/sdk';
-import { keepPreviousData, type QueryKey, type UseQueryOptions, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, type QueryKey, type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { useOrrery } from '../session/session.js';
 
-/** Reads over the API and keeps the answer under a key; what begins with the same key can be read anew together. */
-export function useRead<Answer>(
-  queryKey: QueryKey,
-  read: (orrery: Orrery, signal: AbortSignal) => Promise<Answer>,
-  options: Pick<
-    UseQueryOptions<Answer>,
-    'enabled' | 'staleTime' | 'refetchInterval' | 'placeholderData'
-  > = {},
-) {
-  const orrery = useOrrery();
-  return useQuery<Answer>({ queryKey, queryFn: ({ signal }) => read(orrery, signal), ...options });
+type Params = Readonly<Record<string, string | number>>;
+
+/** What is read at an address of the API has its parts as key: all below an address can be read anew together. */
+export const keyOf = (path: string, params: Params = {}): string[] =>
+  path
+    .split('/')
+    .slice(2)
+    .map((part) => String(params[part.slice(1, -1)] ?? part));
+
+/** The pages of a list alone, without what belongs to its items: behind the address a key has the query. */
+export const listKeyOf = (path: string, params?: Params): QueryKey => [...keyOf(path, params), {}];
+
+export interface ReadOptions {
+  enabled?: boolean;
+  /** Milliseconds. */
+  staleTime?: number;
+  refetchInterval?: number;
+  placeholderData?: typeof keepPreviousData;
 }
 
 /** While another page is read, the one before stays. */
-export const PAGED = { placeholderData: keepPreviousData };
-/** What others change meanwhile is read again this often, in milliseconds. */
-export const REFRESHED = { refetchInterval: 5000 };
+export const PAGED: ReadOptions = { placeholderData: keepPreviousData };
+/** What others change meanwhile. */
+export const REFRESHED: ReadOptions = { refetchInterval: 5000 };
 /** What changes with the server's configuration alone. */
-export const SETTLED = { staleTime: 60_000 };
+export const SETTLED: ReadOptions = { staleTime: 60_000 };
 
-/** One page of a list; of `limit` 100, unless the query says otherwise. */
-export async function readPage<P extends ListPath>(
-  orrery: Orrery,
-  path: P,
-  ...init: ListArgument<P>
-): Promise<Page<ItemOf<P>>> {
-  const { value } = await orrery.pages(path, ...init).next();
-  return value ?? { data: [], pagination: { page: 1, limit: 100, total: 0, totalPages: 0 } };
+type Read<Answer> = (orrery: Orrery, signal: AbortSignal) => Promise<Answer>;
+
+/** Reads over the API and keeps the answer under a key. */
+export function useRead<Answer>(queryKey: QueryKey, read: Read<Answer>, options?: ReadOptions) {
+  const orrery = useOrrery();
+  return useQuery<Answer>({
+    queryKey,
+    queryFn: ({ signal }) => read(orrery, signal),
+    ...(options as object),
+  });
 }
+
+declare const client: Orrery;
+type GetPath = Parameters<Orrery['get']>[0];
+type GetInit<P extends GetPath> = Parameters<typeof client.get<P>>[1];
+type DataOf<P extends GetPath> = ReturnType<typeof client.get<P>> extends Promise<infer D> ? D : never;
+type Envelope<P extends GetPath> = Awaited<ReturnType<typeof client.answer<'get', P>>>;
+
+/** What the API answers at an address. */
+export function useGet<P extends GetPath>(
+  path: P,
+  init?: GetInit<P>,
+  options?: ReadOptions,
+): UseQueryResult<DataOf<P>> {
+  const key = keyOfRead(path, init as Asked);
+  const read = (orrery: Orrery, signal: AbortSignal) => orrery.get(path, ...([{ ...init, signal }] as never));
+  return useRead(key, read as Read<DataOf<P>>, options);
+}
+
+/** A page of a list, of 50 items. A filter that is undefined is none. */
+export function usePage<P extends ListPath>(
+  path: P,
+  params: Params,
+  query: { readonly page: number; readonly [filter: string]: unknown },
+  options?: ReadOptions,
+): UseQueryResult<Envelope<P>> {
+  const init = { path: params, query: { ...query, limit: 50 } };
+  return useRead(
+    keyOfRead(path, init),
+    (orrery, signal) => orrery.answer('get', path, ...([{ ...init, signal }] as never)),
+    { ...PAGED, ...options },
+  );
+}
+
+/** All items of a list that the API keeps short, as one page. */
+export const useList = <P extends ListPath>(path: P, params: Params = {}, options?: ReadOptions) =>
+  useRead(
+    [...keyOf(path, params), { page: 'all' }],
+    (orrery, signal) => readAll(orrery, path, ...([{ path: params, signal }] as never)),
+    options,
+  );
+
+type Asked = { path?: Params; query?: object } | undefined;
+
+const keyOfRead = (path: string, init: Asked): QueryKey => [...keyOf(path, init?.path), init?.query ?? {}];
 
 /** The API bounds such lists: events and schemas of a world by 500, versions of an event by 1,000. */
 const MOST_ITEMS = 1000;
 
-/** All items of a list that the API keeps short, as one page. */
 export async function readAll<P extends ListPath>(
   orrery: Orrery,
   path: P,

@@ -14,7 +14,7 @@ export const SETTINGS_LABELS: FieldLabels = {
   '/isLLMPublic': 'Prompts and answers of models are public',
 };
 
-export interface SettingsFieldsProps {
+interface SettingsFieldsProps {
   field: ReturnType<typeof fieldOf<SettingsDraft>>;
   /** A locked deployment keeps its model. */
   isModelFixed?: boolean;
@@ -27,11 +27,12 @@ export const NameFields = ({ field }: SettingsFieldsProps) => (
   </div>
 );
 
-export function ModelAndPaymentFields({ field, isModelFixed = false }: SettingsFieldsProps) {
-  const { value: isPublic, onChange: setPublic } = field('isLLMPublic');
+export function ModelAndPaymentFields(props: SettingsFieldsProps) {
+  const { field } = props;
+  const { label, value, onChange } = field('isLLMPublic');
   return (
     <div className="grid grid-cols-1 gap-4 sm:grid-cols-2">
-      <ModelField {...field('aiModelId')} isFixed={isModelFixed} />
+      <ModelField {...props} />
       <TextField
         {...field('aiDailyBudgetUsd')}
         label="Daily budget of models, in US dollars"
@@ -44,34 +45,27 @@ export function ModelAndPaymentFields({ field, isModelFixed = false }: SettingsF
         spellCheck={false}
       />
       <CheckField
-        label="Prompts and answers of models are public"
+        label={label}
         hint="Others who can read the history see them."
         className="sm:mt-5"
-        checked={isPublic}
-        onChange={setPublic}
+        checked={value}
+        onChange={onChange}
       />
     </div>
   );
 }
 
-interface ModelFieldProps {
-  value: string;
-  onChange: (value: string) => void;
-  error: string | undefined;
-  isFixed: boolean;
-}
-
-function ModelField({ isFixed, ...field }: ModelFieldProps) {
-  const { value } = field;
+function ModelField({ field, isModelFixed = false }: SettingsFieldsProps) {
+  const { value, ...about } = field('aiModelId');
   const models = useModels().data?.data ?? [];
   const byDefault = models.find(({ isDefault }) => isDefault)?.modelDisplayName ?? 'none';
   const isListed = value === '' || models.some(({ modelId }) => modelId === value);
   return (
     <SelectField
-      {...field}
-      label="Model of AI events"
-      hint={isFixed ? 'It was fixed by the lock.' : undefined}
-      disabled={isFixed}
+      {...about}
+      value={value}
+      hint={isModelFixed ? 'It was fixed by the lock.' : undefined}
+      disabled={isModelFixed}
       options={[
         ['', `the server's default (${byDefault})`],
         ...models.map(({ modelId, modelDisplayName }) => [modelId, modelDisplayName] as const),

@@ -1,20 +1,21 @@
 import { useState } from 'react';
+import { useChange } from '../api/change.js';
 import {
   DEPLOYMENT,
+  DEPLOYMENTS,
   deploymentPath,
-  deploymentsKey,
   useDeployment,
   useDeploymentRef,
 } from '../api/deployments.js';
+import { keyOf } from '../api/read.js';
 import type { Deployment } from '../api/records.js';
-import { useChange } from '../api/use-change.js';
 import { Button } from '../ui/button.js';
 import { LeaveGuard } from '../ui/dialog.js';
 import { Await, problemAt, Said } from '../ui/messages.js';
 import { Card, Details, Section } from '../ui/page.js';
 import { fieldOf, SaveForm } from '../ui/save-form.js';
 import { CopyableCode, Time } from '../ui/values.js';
-import { BindingsSection } from './bindings-section.js';
+import { BindingsSection } from './bindings.js';
 import { changedSettings, draftOfSettings, editsOf, type SettingsDraft } from './settings-draft.js';
 import { ModelAndPaymentFields, NameFields, SETTINGS_LABELS } from './settings-fields.js';
 import { StateSection } from './state-section.js';
@@ -48,7 +49,7 @@ function SettingsForm({ deployment }: { deployment: Deployment }) {
   const isChanged = Object.keys(body).length > 0;
   const save = useChange(
     (orrery) => orrery.answer('put', DEPLOYMENT, { path: deploymentPath(ref), body }),
-    [deploymentsKey(ref.world)],
+    [keyOf(DEPLOYMENTS, deploymentPath(ref))],
     () => setEdited({}),
   );
   const change = (part: Partial<SettingsDraft>) => setEdited(editsOf(stored, { ...draft, ...part }));

@@ -1,21 +1,20 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { useChange, useRemoval } from '../api/change.js';
 import {
   DEPLOYMENT,
+  DEPLOYMENTS,
   deploymentKey,
   deploymentPath,
-  deploymentsKey,
   useDeploymentRef,
 } from '../api/deployments.js';
+import { keyOf } from '../api/read.js';
 import type { Deployment } from '../api/records.js';
-import { useChange, useRemoval } from '../api/use-change.js';
 import { Button, ButtonLink } from '../ui/button.js';
 import { Confirm } from '../ui/dialog.js';
 import { ErrorNote, Said } from '../ui/messages.js';
 import { Card, Section } from '../ui/page.js';
-
-type Verb = 'publish' | 'unpublish' | 'pause' | 'resume' | 'lock';
 
 interface LineProps {
   title: string;
@@ -36,55 +35,52 @@ const Line = ({ title, words, children }: LineProps) => (
 export function StateSection({ deployment: { name, isPaused, isPublic, mode } }: { deployment: Deployment }) {
   const ref = useDeploymentRef();
   const act = useChange(
-    (orrery, verb: Verb) => orrery.answer('post', `${DEPLOYMENT}/${verb}`, { path: deploymentPath(ref) }),
-    [deploymentsKey(ref.world)],
+    (orrery, verb: 'publish' | 'unpublish' | 'pause' | 'resume' | 'lock') =>
+      orrery.answer('post', `${DEPLOYMENT}/${verb}`, { path: deploymentPath(ref) }),
+    [keyOf(DEPLOYMENTS, deploymentPath(ref))],
   );
-  const ask = (verb: Verb) => () => act.mutateAsync(verb);
-  const isLocked = mode === 'locked';
+  const turn = isPaused ? 'resume' : 'pause';
+  const publishing = isPublic ? PUBLISHED : PRIVATE;
   return (
     <Section title="State">
       <Said message={act.data?.message} />
       <ErrorNote error={act.error} title={act.variables && `Could not ${act.variables}`} />
       <Card className="divide-y divide-line py-1">
-        <Line {...PAUSING[isPaused ? 'on' : 'off']}>
-          <Button
-            pending={act.isPending && (act.variables === 'pause' || act.variables === 'resume')}
-            onClick={() => act.mutate(isPaused ? 'resume' : 'pause')}
-          >
+        <Line {...(isPaused ? PAUSED : RUNNING)}>
+          <Button pending={act.isPending && act.variables === turn} onClick={() => act.mutate(turn)}>
             {isPaused ? 'Resume' : 'Pause'}
           </Button>
         </Line>
-        <Line {...PUBLISHING[isPublic ? 'on' : 'off']}>
-          {isPublic ? (
-            <Confirm
-              verb="Unpublish"
-              look="secondary"
-              title="Unpublish the deployment?"
-              onConfirm={ask('unpublish')}
-            >
-              Others can no longer read it, and wallets can no longer execute its events. You can publish it
-              again.
-            </Confirm>
-          ) : (
-            <Confirm
-              verb="Publish"
-              look="secondary"
-              title="Publish the deployment?"
-              onConfirm={ask('publish')}
-            >
-              Everyone who has its address can read its instances and its history, and wallets can execute its
-              public events.
-            </Confirm>
-          )}
+        <Line title={publishing.title} words={publishing.words}>
+          <Confirm
+            verb={isPublic ? 'Unpublish' : 'Publish'}
+            look="secondary"
+            title={`${isPublic ? 'Unpublish' : 'Publish'} the deployment?`}
+            onConfirm={() => act.mutateAsync(isPublic ? 'unpublish' : 'publish')}
+          >
+            {publishing.otherwise}
+          </Confirm>
         </Line>
-        <Line {...LOCKING[isLocked ? 'on' : 'off']}>
-          {!isLocked && (
-            <Confirm verb="Lock" title="Lock the deployment for ever?" onConfirm={ask('lock')}>
+        {mode === 'locked' ? (
+          <Line
+            title="Locked"
+            words="What it runs is fixed for ever: bindings, versions, schemas and model."
+          />
+        ) : (
+          <Line
+            title="Upgradable"
+            words="Bindings, model and instances may change. A lock fixes what it runs, for ever."
+          >
+            <Confirm
+              verb="Lock"
+              title="Lock the deployment for ever?"
+              onConfirm={() => act.mutateAsync('lock')}
+            >
               What it runs can never be changed any more: its bindings, their versions, the schemas, the
               model. Instances change by executions alone. This cannot be undone.
             </Confirm>
-          )}
-        </Line>
+          </Line>
+        )}
         <Line
           title="Clone"
           words="A new deployment with the instances and bindings of this one, as they are now or as they were after an entry."
@@ -97,53 +93,48 @@ export function StateSection({ deployment: { name, isPaused, isPublic, mode } }:
             Clone
           </ButtonLink>
         </Line>
-        <Line {...DELETION[isLocked ? 'on' : 'off']}>{!isLocked && <Deletion name={name} />}</Line>
+        {mode === 'locked' ? (
+          <Line title="Delete" words="A locked deployment stays: it cannot be deleted." />
+        ) : (
+          <Line title="Delete" words="Its instances and its history are gone with it.">
+            <Deletion name={name} />
+          </Line>
+        )}
       </Card>
     </Section>
   );
 }
 
-/** What is said of a state where it holds, and where it does not. */
-type Words = Record<'on' | 'off', LineProps>;
-
-const PAUSING: Words = {
-  on: { title: 'Paused', words: 'Executions are refused, and no schedule is due.' },
-  off: { title: 'Running', words: 'Pausing refuses executions and stops schedules until you resume.' },
+const PAUSED = { title: 'Paused', words: 'Executions are refused, and no schedule is due.' };
+const RUNNING = {
+  title: 'Running',
+  words: 'Pausing refuses executions and stops schedules until you resume.',
 };
-const PUBLISHING: Words = {
-  on: {
-    title: 'Published',
-    words: 'Others read its instances and history, and wallets execute its public events.',
-  },
-  off: {
-    title: 'Private',
-    words: 'Only you see it. Published, others read it and wallets execute its public events.',
-  },
+const PUBLISHED = {
+  title: 'Published',
+  words: 'Others read its instances and history, and wallets execute its public events.',
+  otherwise:
+    'Others can no longer read it, and wallets can no longer execute its events. You can publish it again.',
 };
-const LOCKING: Words = {
-  on: {
-    title: 'Locked',
-    words: 'What it runs is fixed for ever: bindings, versions, schemas and model.',
-  },
-  off: {
-    title: 'Upgradable',
-    words: 'Bindings, model and instances may change. A lock fixes what it runs, for ever.',
-  },
-};
-const DELETION: Words = {
-  on: { title: 'Delete', words: 'A locked deployment stays: it cannot be deleted.' },
-  off: { title: 'Delete', words: 'Its instances and its history are gone with it.' },
+const PRIVATE = {
+  title: 'Private',
+  words: 'Only you see it. Published, others read it and wallets execute its public events.',
+  otherwise:
+    'Everyone who has its address can read its instances and its history, and wallets can execute its public events.',
 };
 
 function Deletion({ name }: { name: string }) {
   const ref = useDeploymentRef();
+  const path = deploymentPath(ref);
   const cache = useQueryClient();
   const navigate = useNavigate();
-  const remove = useRemoval((orrery) =>
-    orrery.delete(DEPLOYMENT, { path: deploymentPath(ref) }), async () => {
-    await navigate({ to: '/worlds/$world', params: { world: ref.world }, ignoreBlocker: true });
+  const leave = async () => {
+    await navigate({ to: '/worlds/$world', params: ref, ignoreBlocker: true });
     cache.removeQueries({ queryKey: deploymentKey(ref) });
-  }, [deploymentsKey(ref.world)]);
+  };
+  const remove = useRemoval((orrery) => orrery.delete(DEPLOYMENT, { path }), leave, [
+    keyOf(DEPLOYMENTS, path),
+  ]);
   return (
     <Confirm verb="Delete" title={`Delete ${name}?`} onConfirm={remove}>
       The deployment, its instances and its history are deleted. This cannot be undone.

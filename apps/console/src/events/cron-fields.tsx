@@ -4,7 +4,7 @@ import { TextField } from '../ui/field.js';
 import { JsonEditor } from '../ui/json-editor/json-editor.js';
 import { problemAt, problemsOf, wordsOf } from '../ui/messages.js';
 import { Time } from '../ui/values.js';
-import type { PartProps } from './version-parts.js';
+import type { PartProps } from './version-form.js';
 
 export function CronFields({ draft, field, json }: PartProps) {
   const next = useNextTimes(

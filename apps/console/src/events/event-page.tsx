@@ -1,26 +1,29 @@
-import { useNavigate, useParams, useRouterState } from '@tanstack/react-router';
-import type { Event } from '../api/records.js';
-import { useChange, useRemoval } from '../api/use-change.js';
+import { Link, useNavigate, useParams, useRouterState } from '@tanstack/react-router';
+import { useChange, useRemoval } from '../api/change.js';
+import { keyOf } from '../api/read.js';
+import type { Event, EventVersion } from '../api/records.js';
 import {
   EVENT,
+  EVENTS,
   type EventRef,
   eventPath,
-  eventsKey,
   isOwn,
   useEvent,
   useVersions,
   useWorld,
+  VERSION,
 } from '../api/worlds.js';
 import { ButtonLink } from '../ui/button.js';
-import { Confirm } from '../ui/dialog.js';
+import { Confirm, FormButton } from '../ui/dialog.js';
+import { CHANGED } from '../ui/listing.js';
 import { Await, Said } from '../ui/messages.js';
-import { Empty, Page } from '../ui/page.js';
-import { NameButton, type NameValues } from '../ui/save-form.js';
+import { Empty, Page, Section } from '../ui/page.js';
+import { type NameTexts, nameSpecs, TextForm } from '../ui/save-form.js';
+import { actionsColumn, type Column, Table } from '../ui/table.js';
 import { Badge } from '../ui/values.js';
 import { EventDeployments } from './event-deployments.js';
-import { VersionTable } from './version-table.js';
 import { versionPart } from './version-words.js';
-import { Versions } from './versions.js';
+import { StartedBy, Versions } from './versions.js';
 
 export default function EventPage() {
   const ref = useParams({ from: '/worlds/$world/events/$event' });
@@ -72,15 +75,12 @@ const NoVersions = ({ canEdit, ...ref }: EventRef & { canEdit: boolean }) => (
 );
 
 function EventActions({ record, ...ref }: EventRef & { record: Event }) {
-  const { name, description, latestVersion } = record;
-  const path = eventPath(ref);
-  const keys = [eventsKey(ref.world)];
+  const { name, latestVersion } = record;
   const navigate = useNavigate();
-  const save = useChange((orrery, body: NameValues) => orrery.put(EVENT, { path, body }), keys);
   const remove = useRemoval(
-    (orrery) => orrery.delete(EVENT, { path }),
+    (orrery) => orrery.delete(EVENT, { path: eventPath(ref) }),
     () => navigate({ to: '/worlds/$world', params: ref }),
-    keys,
+    [keyOf(EVENTS, eventPath(ref))],
   );
   return (
     <>
@@ -92,23 +92,132 @@ function EventActions({ record, ...ref }: EventRef & { record: Event }) {
       >
         New version
       </ButtonLink>
-      <NameButton
-        title="Edit the event"
-        values={{ name, description }}
-        hint="An event that a deployment binds keeps its name."
-        save={save}
-        show={(event) =>
-          navigate({
-            to: '/worlds/$world/events/$event',
-            params: { world: ref.world, event },
-            ignoreBlocker: true,
-          })
-        }
-      />
+      <FormButton verb="Edit" title="Edit the event">
+        {(close) => <NameForm record={record} onClose={close} {...ref} />}
+      </FormButton>
       <Confirm verb="Delete" title={`Delete ${name}?`} onConfirm={remove}>
         Its versions go with it. An event that a deployment binds, or that has a locked version, is not
         deleted.
       </Confirm>
     </>
   );
+}
+
+function NameForm({ record, onClose, ...ref }: EventRef & { record: Event; onClose: () => void }) {
+  const navigate = useNavigate();
+  const path = eventPath(ref);
+  const save = useChange(
+    (orrery, body: NameTexts) => orrery.put(EVENT, { path, body }),
+    [keyOf(EVENTS, path)],
+    ({ name }) => {
+      onClose();
+      const params = { world: ref.world, event: name };
+      return navigate({ to: '/worlds/$world/events/$event', params, ignoreBlocker: true });
+    },
+  );
+  const specs = nameSpecs('An event that a deployment binds keeps its name.');
+  return <TextForm specs={specs} values={{ ...record }} verb="Save" save={save} cancel={onClose} />;
+}
+
+function VersionTable({
+  versions,
+  canEdit,
+  ...ref
+}: EventRef & { versions: readonly EventVersion[]; canEdit: boolean }) {
+  const actions = actionsColumn<EventVersion>((version) => <VersionActions version={version} {...ref} />);
+  return (
+    <Section
+      title="Versions"
+      lead="A draft can still be edited, and deployments that bind it follow. Lock makes a version final: it never changes again, and is copied to go on."
+    >
+      <Table
+        label="Versions"
+        columns={canEdit ? [...COLUMNS, actions] : COLUMNS}
+        rows={[...versions].reverse()}
+        rowKey={({ version }) => version}
+      />
+    </Section>
+  );
+}
+
+function VersionActions({ version: { version, isLocked }, ...ref }: EventRef & { version: EventVersion }) {
+  const path = { ...eventPath(ref), version };
+  const keys = [keyOf(EVENT, path)];
+  const lock = useChange((orrery) => orrery.post(`${VERSION}/lock`, { path }), keys);
+  const remove = useChange((orrery) => orrery.delete(VERSION, { path }), keys);
+  const link = isLocked ? { verb: 'Copy', search: { from: version } } : { verb: 'Edit', search: { version } };
+  return (
+    <span className={isLocked ? 'flex justify-end' : 'flex flex-wrap justify-end gap-1'}>
+      <ButtonLink
+        size="small"
+        to="/worlds/$world/events/$event/edit"
+        params={ref}
+        search={link.search}
+        aria-label={`${link.verb} version ${version}`}
+      >
+        {link.verb}
+      </ButtonLink>
+      {!isLocked && (
+        <>
+          <Confirm
+            verb="Lock"
+            size="small"
+            look="secondary"
+            title={`Lock version ${version}?`}
+            onConfirm={() => lock.mutateAsync()}
+          >
+            Its definition never changes any more, and neither do the schemas as it sees them. This cannot be
+            undone.
+          </Confirm>
+          <Confirm
+            verb="Delete"
+            size="small"
+            title={`Delete version ${version}?`}
+            onConfirm={() => remove.mutateAsync()}
+          >
+            Its number is not used again. A version that a deployment binds is not deleted.
+          </Confirm>
+        </>
+      )}
+    </span>
+  );
+}
+
+const COLUMNS: readonly Column<EventVersion>[] = [
+  {
+    header: 'Version',
+    cell: ({ version }) => (
+      <Link
+        from="/worlds/$world/events/$event"
+        to="/worlds/$world/events/$event"
+        search={{ right: version }}
+        className="link font-medium"
+        title={`Show version ${version}`}
+        resetScroll={false}
+      >
+        {version}
+      </Link>
+    ),
+  },
+  {
+    header: 'State',
+    cell: ({ isLocked, lockedAt }) =>
+      isLocked ? (
+        <span title={`It never changes again. Locked ${lockedAt}`}>
+          <Badge tone="ok">locked</Badge>
+        </span>
+      ) : (
+        <span title="It can still be edited; deployments that bind it follow.">
+          <Badge>draft</Badge>
+        </span>
+      ),
+  },
+  { header: 'Decided by', cell: (version) => <Decides version={version} /> },
+  { header: 'Started by', wideOnly: true, cell: (version) => <StartedBy version={version} /> },
+  CHANGED,
+];
+
+function Decides({ version: { mutationSettings, behaviorPrompt } }: { version: EventVersion }) {
+  if (mutationSettings === null) return behaviorPrompt ? 'an AI model' : 'nothing yet';
+  return mutationSettings.mode === 'direct' ? 'a template' : 'an AI model';
 }

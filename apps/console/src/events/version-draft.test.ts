@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { EventVersion } from '../api/records.js';
-import { DraftError, NEW_VERSION, versionBodyOf, versionDraftOf } from './version-draft.js';
+import { Unreadable } from '../ui/messages.js';
+import { NEW_VERSION, versionBodyOf, versionDraftOf } from './version-draft.js';
 
 const definition = {
   inputSchema: { winner: 'string' },
@@ -64,8 +65,8 @@ describe('a version that is typed', () => {
       priceUsd: '1,5',
     };
     const error = catchError(() => versionBodyOf(draft));
-    expect(error).toBeInstanceOf(DraftError);
-    expect((error as DraftError).pointers.map(({ pointer }) => pointer)).toEqual([
+    expect(error).toBeInstanceOf(Unreadable);
+    expect((error as Unreadable).pointers.map(({ pointer }) => pointer)).toEqual([
       '/inputSchema',
       '/mutationSettings/template',
       '/executionSettings/priceUsd',

@@ -1,10 +1,11 @@
-import type { components, FieldProblem } from '@orrery/sdk';
+import type { components, JsonObject } from '@orrery/sdk';
 import type { EventVersion } from '../api/records.js';
+import { isObject } from '../forms/json.js';
+import { type Problem, Unreadable } from '../ui/messages.js';
 import { listOf, numberIn, whyNoNumber } from '../ui/typed-text.js';
 
-export type VersionBody = components['schemas']['EventVersionBody'];
+type VersionBody = components['schemas']['EventVersionBody'];
 export type ChangeMode = components['schemas']['ChangeMode'];
-type JsonObject = components['schemas']['JsonObject'];
 
 /** How one schema's instances are read: its filter, separated by commas; empty for all. */
 export interface ReadDraft {
@@ -74,88 +75,77 @@ export function versionDraftOf(version: EventVersion): VersionDraft {
   };
 }
 
-export const isSameDraft = (one: VersionDraft, other: VersionDraft): boolean =>
-  one === other || JSON.stringify(one) === JSON.stringify(other);
-
-export type Problem = Pick<FieldProblem, 'pointer' | 'message'>;
-
-/** Thrown before anything is sent: texts that are no JSON or no number, by their pointers into the body. */
-export class DraftError extends Error {
-  readonly pointers: readonly Problem[];
-
-  constructor(pointers: readonly Problem[]) {
-    super('Some of it cannot be read yet.');
-    this.pointers = pointers;
-  }
-}
-
 /**
- * The body of its creation or of its whole replacement: what is empty is null, which removes it.
+ * The body of its creation or of its whole replacement: what is empty is null, which removes it. `at`: where it is in the
+ * request.
  *
- * @throws DraftError
+ * @throws Unreadable
  */
-export function versionBodyOf(draft: VersionDraft): VersionBody {
+export function versionBodyOf(draft: VersionDraft, at = ''): VersionBody {
   const problems: Problem[] = [];
-  const json = (text: string, pointer: string) => parsed(text, pointer, problems);
-  const number = (text: string, pointer: string) => parsedNumber(text, pointer, problems);
+  const read = readerOf(at, problems);
   const body: VersionBody = {
-    inputSchema: json(draft.inputSchema, '/inputSchema'),
-    outputSchema: json(draft.outputSchema, '/outputSchema'),
+    inputSchema: read.json(draft.inputSchema, '/inputSchema'),
+    outputSchema: read.json(draft.outputSchema, '/outputSchema'),
     readEntities: draft.reads.length === 0 ? null : draft.reads.map(readOf),
     stateChanges: draft.modes === null ? null : { ...draft.modes },
-    ...decisionOf(draft, json),
-    executionSettings: executionOf(draft, json, number(draft.priceUsd, '/executionSettings/priceUsd')),
-    guards: guardsOf(
-      draft,
-      json(draft.maxDelta, '/guards/maxDelta'),
-      number(draft.maxInstances, '/guards/maxInstances'),
-    ),
+    ...decisionOf(draft, read),
+    executionSettings: executionOf(draft, read),
+    guards: guardsOf(draft, read),
   };
-  if (problems.length > 0) throw new DraftError(problems);
+  if (problems.length > 0) throw new Unreadable(problems);
   return body;
 }
 
-type ReadJson = (text: string, pointer: string) => JsonObject | null;
+/** Reads what was typed; what stands for no value is noted with its pointer. */
+const readerOf = (at: string, problems: Problem[]) => ({
+  /** An object; null for nothing. */
+  json: (text: string, pointer: string): JsonObject | null => {
+    if (text.trim() === '') return null;
+    try {
+      const value: unknown = JSON.parse(text);
+      if (isObject(value)) return value;
+      problems.push({ pointer: at + pointer, message: 'It must be an object: { … }.' });
+    } catch (error) {
+      problems.push({ pointer: at + pointer, message: `It is no JSON: ${(error as Error).message}` });
+    }
+    return null;
+  },
+  /** JSON would make null of what is no number. */
+  number: (text: string, pointer: string): number | undefined => {
+    const message = whyNoNumber(text);
+    if (message !== undefined) problems.push({ pointer: at + pointer, message });
+    return numberIn(text);
+  },
+});
+type Reader = ReturnType<typeof readerOf>;
 
-function decisionOf({ decides, template, prompt, unset }: VersionDraft, json: ReadJson): VersionBody {
+function decisionOf({ decides, template, prompt, unset }: VersionDraft, read: Reader): VersionBody {
   const behaviorPrompt = prompt.trim() === '' ? null : prompt;
   // A prompt alone is decided by a model.
   if (decides === 'ai' && unset.includes('mutationSettings'))
     return { mutationSettings: null, behaviorPrompt };
-  const read = decides === 'direct' ? json(template, '/mutationSettings/template') : null;
-  return { mutationSettings: { mode: decides, template: read, behaviorPrompt } };
+  const given = decides === 'direct' ? read.json(template, '/mutationSettings/template') : null;
+  return { mutationSettings: { mode: decides, template: given, behaviorPrompt } };
 }
 
 function executionOf(
   draft: VersionDraft,
-  json: ReadJson,
-  priceUsd: number | undefined,
+  read: Reader,
 ): NonNullable<VersionBody['executionSettings']> | null {
-  const { visibility, cronInput, unset } = draft;
-  const isDefault = visibility === 'admin' && priceUsd === undefined;
-  if (isDefault && unset.includes('executionSettings')) return null;
-  const cron = visibility === 'cron' ? cronOf(draft, json(cronInput, '/executionSettings/cron/input')) : null;
-  return { visibility, priceUsd: priceUsd ?? null, cron };
+  const { visibility, unset } = draft;
+  const priceUsd = read.number(draft.priceUsd, '/executionSettings/priceUsd') ?? null;
+  if (visibility === 'admin' && priceUsd === null && unset.includes('executionSettings')) return null;
+  return { visibility, priceUsd, cron: visibility === 'cron' ? cronOf(draft, read) : null };
 }
 
-/** An object that was typed, null for nothing; a text that is none is noted with its pointer. */
-function parsed(text: string, pointer: string, problems: Problem[]): JsonObject | null {
-  if (text.trim() === '') return null;
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject;
-    problems.push({ pointer, message: 'It must be an object: { … }.' });
-  } catch (error) {
-    problems.push({ pointer, message: `It is no JSON: ${(error as Error).message}` });
-  }
-  return null;
-}
-
-/** A number that was typed; a text that is none is noted with its pointer, since JSON would make it null. */
-function parsedNumber(text: string, pointer: string, problems: Problem[]): number | undefined {
-  const message = whyNoNumber(text);
-  if (message !== undefined) problems.push({ pointer, message });
-  return numberIn(text);
+function cronOf({ schedule, timezone, cronInput }: VersionDraft, read: Reader) {
+  const input = read.json(cronInput, '/executionSettings/cron/input');
+  return {
+    schedule: schedule.trim(),
+    ...(timezone.trim() !== '' && { timezone: timezone.trim() }),
+    ...(input !== null && { input }),
+  };
 }
 
 function readOf({ schema, filter }: ReadDraft) {
@@ -163,17 +153,9 @@ function readOf({ schema, filter }: ReadDraft) {
   return { schema, ...(paths.length > 0 && { filter: paths }) };
 }
 
-const cronOf = ({ schedule, timezone }: VersionDraft, input: JsonObject | null) => ({
-  schedule: schedule.trim(),
-  ...(timezone.trim() !== '' && { timezone: timezone.trim() }),
-  ...(input !== null && { input }),
-});
-
-function guardsOf(
-  draft: VersionDraft,
-  maxDelta: JsonObject | null,
-  maxInstances: number | undefined,
-): NonNullable<VersionBody['guards']> | null {
+function guardsOf(draft: VersionDraft, read: Reader): NonNullable<VersionBody['guards']> | null {
+  const maxInstances = read.number(draft.maxInstances, '/guards/maxInstances');
+  const maxDelta = read.json(draft.maxDelta, '/guards/maxDelta');
   const deny = listOf(draft.deny);
   const guards = {
     ...(maxInstances !== undefined && { maxInstances }),

@@ -1,5 +1,6 @@
 import type { EventVersion } from '../api/records.js';
-import { type FieldLabels, labelAt, partWords } from '../ui/pointers.js';
+import { problemsBelow } from '../ui/messages.js';
+import { type FieldLabels, isIn, labelAt, partWords } from '../ui/pointers.js';
 import type { ChangeMode } from './version-draft.js';
 
 type Guards = NonNullable<EventVersion['guards']>;
@@ -56,9 +57,46 @@ export const VERSION_LABELS: FieldLabels = {
 
 /** A part of a version, also in the request that makes an event with it: `Template, wins of horse:{{input.winner}}`. */
 export function versionPart(pointer: string): string | undefined {
-  const inBody = pointer.replace(/^\/firstVersion(?=\/|$)/, '');
+  const inBody = isIn(FIRST_VERSION, pointer) ? pointer.slice(FIRST_VERSION.length) : pointer;
   const label = labelAt(VERSION_LABELS, inBody);
   const part = Object.keys(VERSION_LABELS).findLast((one) => `${inBody}/`.startsWith(`${one}/`)) ?? inBody;
   const within = partWords(inBody.slice(part.length).replace(/^\/stateChanges(?=\/)/, ''));
   return label === undefined || within === undefined ? label : `${label}, ${within}`;
 }
+
+/** The parts that show what is wrong with them and with what is in them. */
+const PARTS = [
+  '/inputSchema',
+  '/outputSchema',
+  '/readEntities',
+  '/stateChanges',
+  '/mutationSettings/template',
+  '/mutationSettings/behaviorPrompt',
+  '/behaviorPrompt',
+  '/guards',
+  '/executionSettings/priceUsd',
+  '/executionSettings/cron',
+];
+
+/** Beside the version in the request that creates an event. */
+const EVENT_LABELS = { '/name': 'Name', '/description': 'Description' };
+
+/** Where the version is in the request that makes an event with it. */
+export const FIRST_VERSION = '/firstVersion';
+
+/** What is wrong with the parts of a version, by pointers into its body; `at`: where it is in the request that failed. */
+export const versionProblems = (error: unknown, at: string) => ({
+  nameOf: (pointer: string) =>
+    pointer.startsWith(at)
+      ? labelAt(VERSION_LABELS, pointer.slice(at.length))
+      : labelAt(EVENT_LABELS, pointer),
+  /** About a part as a whole, such as a text field. */
+  at: (part: string) =>
+    problemsBelow(error, at + part)
+      .map(({ message }) => message)
+      .join(' ') || undefined,
+  /** About a part of JSON: pointers into that. */
+  within: (part: string) => problemsBelow(error, at + part),
+  isShown: (pointer: string) => pointer in EVENT_LABELS || PARTS.some((part) => isIn(at + part, pointer)),
+});
+export type VersionProblems = ReturnType<typeof versionProblems>;

@@ -1,4 +1,5 @@
 import type { JsonObject } from '@orrery/sdk';
+import type { Problem } from '../ui/messages.js';
 import { below } from '../ui/pointers.js';
 import { numberIn, whyNoNumber } from '../ui/typed-text.js';
 import type { Bounds, Field, ListField, Member, NumberField, ObjectField, TextField } from './fields.js';
@@ -13,6 +14,9 @@ export type ObjectDraft = { readonly [name: string]: Draft };
 
 /** What is wrong with an input, by the pointer of the value. */
 export type Problems = ReadonlyMap<string, string>;
+
+export const problemMap = (problems: readonly Problem[]): Problems =>
+  new Map(problems.map(({ pointer, message }) => [pointer, message]));
 
 /** What a field starts with: its default, else nothing where it may be absent. */
 export function initialDraft(field: Field, isRequired: boolean): Draft {

@@ -1,7 +1,7 @@
 import { useState } from 'react';
-import { useKeys, useMe } from '../api/keys.js';
+import { useChange } from '../api/change.js';
+import { keyOf, useGet, useList } from '../api/read.js';
 import type { Key } from '../api/records.js';
-import { useChange } from '../api/use-change.js';
 import { useSession } from '../session/session.js';
 import { Button } from '../ui/button.js';
 import { Actions, Confirm, Dialog, FormButton } from '../ui/dialog.js';
@@ -14,7 +14,7 @@ import { NewKey } from './new-key.js';
 type ShowToken = (token: string) => void;
 
 export default function KeysPage() {
-  const { data: me } = useMe();
+  const { data: me } = useGet('/api/me');
   const [token, setToken] = useState<string>();
   return (
     <Page
@@ -35,7 +35,7 @@ export default function KeysPage() {
         </FormButton>
       }
     >
-      <Await query={useKeys()} what="the keys">
+      <Await query={useList('/api/keys')} what="the keys">
         {({ data }) => (
           <Table
             label="API keys"
@@ -119,7 +119,7 @@ interface KeyActionsProps {
 
 function KeyActions({ record: { id, name }, isOwn, hasMade, onToken }: KeyActionsProps) {
   const session = useSession();
-  const keys = [['keys'], ['me']];
+  const keys = [keyOf('/api/keys'), keyOf('/api/me')];
   const rotate = useChange(async (orrery) => {
     const created = await orrery.post('/api/keys/{id}/rotate', { path: { id } });
     // Its token is shown, so that it may be used elsewhere too.

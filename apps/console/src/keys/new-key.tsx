@@ -1,16 +1,17 @@
 import type { components } from '@orrery/sdk';
+import { useChange } from '../api/change.js';
+import { keyOf } from '../api/read.js';
 import type { Me } from '../api/records.js';
-import { useChange } from '../api/use-change.js';
 import { signForKey } from '../session/sign-in.js';
 import { type BrowserWallet, useWallets } from '../session/wallets.js';
-import { CheckField, SelectField, TextField } from '../ui/field.js';
+import { CheckList, named, type Option, SelectField, TextField } from '../ui/field.js';
 import { SaveForm, useDraft } from '../ui/save-form.js';
 import { endOf, type Life, livesFor, outlives } from './key-lives.js';
 
 type KeyBody = components['schemas']['CreateKey'];
 type Scope = KeyBody['scopes'][number];
 
-const SCOPES: readonly (readonly [Scope, string])[] = [
+const SCOPES: readonly Option<Scope>[] = [
   ['read', 'reads worlds, deployments and histories'],
   ['write', 'creates and changes them'],
   ['execute', 'executes events'],
@@ -33,7 +34,7 @@ export function NewKey({ me, onToken, onClose }: NewKeyProps) {
       signer === undefined
         ? (await orrery.post('/api/keys', { body })).token
         : await signForKey(signer, body, me.account.wallet ?? ''),
-    [['keys']],
+    [keyOf('/api/keys')],
     (token) => {
       onClose();
       onToken(token);
@@ -57,27 +58,21 @@ export function NewKey({ me, onToken, onClose }: NewKeyProps) {
     const body = { name, scopes: [...scopes], ...(expiresAt !== undefined && { expiresAt }) };
     create.mutate({ body, signer: isSigned ? signer : undefined });
   };
-  const toggle = (scope: Scope) => (isOn: boolean) =>
-    change({ scopes: isOn ? [...scopes, scope] : scopes.filter((one) => one !== scope) });
   const form = { verb: 'Create', save: create, labels: LABELS, onSubmit: submit, cancel: onClose };
   return (
     <SaveForm {...form} failed="No key was made" disabled={scopes.length === 0} className="space-y-4">
       <TextField {...field('name')} required hint="What it is for, such as the program that uses it." />
-      <fieldset>
-        <legend className="mb-1.5 font-medium">What it may do</legend>
-        <div className="space-y-1.5">
-          {SCOPES.map(([scope, words]) => (
-            <CheckField
-              key={scope}
-              label={scope}
-              hint={own.includes(scope) ? words : `${words}; the key that you signed in with may not`}
-              checked={scopes.includes(scope)}
-              disabled={!own.includes(scope)}
-              onChange={toggle(scope)}
-            />
-          ))}
-        </div>
-      </fieldset>
+      <CheckList
+        legend="What it may do"
+        className="space-y-1.5"
+        options={SCOPES.map(([value, words]) => ({
+          value,
+          hint: own.includes(value) ? words : `${words}; the key that you signed in with may not`,
+          disabled: !own.includes(value),
+        }))}
+        chosen={scopes}
+        onChange={(next) => change({ scopes: next })}
+      />
       <SelectField
         {...field('life')}
         label="It is good"
@@ -88,7 +83,7 @@ export function NewKey({ me, onToken, onClose }: NewKeyProps) {
         <SelectField
           {...field('signedBy')}
           label="Signed by"
-          options={signers.map(({ name }) => [name, name] as const)}
+          options={named(signers.map(({ name }) => name))}
         />
       )}
     </SaveForm>

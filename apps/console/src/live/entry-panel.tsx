@@ -1,11 +1,11 @@
 import type { EntityInstance } from '@orrery/sdk';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { instanceKey } from '../api/instances.js';
+import { instanceKey } from '../api/deployments.js';
 import type { DeploymentRef } from '../api/records.js';
 import { useOrrery } from '../session/session.js';
-import { Diff } from '../ui/diff/diff.js';
 import { JsonView } from '../ui/json-view.js';
+import { Diff } from '../ui/lazily.js';
 import { Await } from '../ui/messages.js';
 import { Card, Details, Section } from '../ui/page.js';
 import { Badge, CopyableCode, Time } from '../ui/values.js';

@@ -1,8 +1,9 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { DEPLOYMENTS, deploymentPagesKey, useDeployment } from '../api/deployments.js';
+import { useChange } from '../api/change.js';
+import { DEPLOYMENTS, useDeployment } from '../api/deployments.js';
+import { listKeyOf } from '../api/read.js';
 import type { DeploymentRef } from '../api/records.js';
-import { useChange } from '../api/use-change.js';
 import { FormButton } from '../ui/dialog.js';
 import { TextField } from '../ui/field.js';
 import { SaveForm, useDraft } from '../ui/save-form.js';
@@ -40,7 +41,7 @@ function ForkForm({ deployment: { world, deployment }, seq, onClose }: ForkProps
         path: { worldAddress: world },
         body: { name, bindings: [], sourceDeployment: source?.address ?? deployment, sourceSeq: seq },
       }),
-    [deploymentPagesKey(world)],
+    [listKeyOf(DEPLOYMENTS, { worldAddress: world })],
     ({ address }) => {
       onClose();
       return navigate({

@@ -1,6 +1,6 @@
 import type { EntityInstance } from '@orrery/sdk';
 import { useEffect, useRef } from 'react';
-import { instanceKey } from '../api/instances.js';
+import { instanceKey } from '../api/deployments.js';
 import { classes, SCROLLABLE } from '../ui/classes.js';
 import { Gap, useSeenRows } from '../ui/table.js';
 import { type Column, shownValue, summaryOf } from './columns.js';

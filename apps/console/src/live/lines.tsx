@@ -2,7 +2,7 @@ import { useQueries } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { useOrrery } from '../session/session.js';
 import { Button } from '../ui/button.js';
-import { Chart } from '../ui/chart/chart.js';
+import { Chart } from '../ui/lazily.js';
 import { ErrorNote } from '../ui/messages.js';
 import { Section } from '../ui/page.js';
 import type { JournalEntry } from './entry-words.js';

@@ -1,9 +1,8 @@
 import { useMemo, useState } from 'react';
-import { deploymentKey, deploymentPath, useDeployment } from '../api/deployments.js';
-import { INSTANCES } from '../api/instances.js';
+import { useChange } from '../api/change.js';
+import { deploymentKey, deploymentPath, INSTANCES, useDeployment } from '../api/deployments.js';
 import type { NewInstance as Body, DeploymentRef, EntitySchema } from '../api/records.js';
-import { useChange } from '../api/use-change.js';
-import { emptyObject, type Problems, readDraft } from '../forms/drafts.js';
+import { emptyObject, type Problems, problemMap, readDraft } from '../forms/drafts.js';
 import { MemberControls } from '../forms/input-form.js';
 import { FormButton } from '../ui/dialog.js';
 import { SelectField, TextField } from '../ui/field.js';
@@ -87,7 +86,9 @@ function InstanceForm({ deployment, schemas, begin, onClose }: InstanceFormProps
           draft={state.draft}
           onChange={state.enter}
           pointer=""
-          problems={state.problems.size > 0 ? state.problems : problemsBelow(create.error, '/state')}
+          problems={
+            state.problems.size > 0 ? state.problems : problemMap(problemsBelow(create.error, '/state'))
+          }
         />
       )}
     </SaveForm>

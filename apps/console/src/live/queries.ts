@@ -1,8 +1,6 @@
 import type { EntityInstance, HistoryFilter, Orrery } from '@orrery/sdk';
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query';
-import { DEPLOYMENT, deploymentKey, deploymentPath } from '../api/deployments.js';
-import { INSTANCES, splitKey } from '../api/instances.js';
-import { readPage } from '../api/read.js';
+import { DEPLOYMENT, deploymentKey, deploymentPath, INSTANCES, splitKey } from '../api/deployments.js';
 import type { DeploymentRef } from '../api/records.js';
 import { BLOCK, blockQuery, isOpen } from './entry-blocks.js';
 import type { JournalEntry } from './entry-words.js';
@@ -120,7 +118,7 @@ export const instancesQuery = (orrery: Orrery, ref: DeploymentRef, window: Insta
       const pages = await Promise.all(
         Array.from({ length: lastPage - firstPage + 1 }, (_, index) => {
           const query = { ...filter, atSeq: seq, page: firstPage + index, limit: PAGE };
-          return readPage(orrery, INSTANCES, { path: deploymentPath(ref), query, signal });
+          return orrery.answer('get', INSTANCES, { path: deploymentPath(ref), query, signal });
         }),
       );
       return {

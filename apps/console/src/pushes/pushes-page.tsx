@@ -1,13 +1,14 @@
+import { useChange } from '../api/change.js';
 import {
   DEPLOYMENT,
   deploymentPath,
-  pushesKey,
+  PUSHES,
   useChains,
   useDeploymentRef,
   usePushes,
 } from '../api/deployments.js';
+import { keyOf } from '../api/read.js';
 import type { Push } from '../api/records.js';
-import { useChange } from '../api/use-change.js';
 import { EntryLink } from '../deployments/entry-link.js';
 import { Button, ButtonLink } from '../ui/button.js';
 import { Confirm } from '../ui/dialog.js';
@@ -42,7 +43,7 @@ export default function PushesPage() {
         />
       </div>
       <Listing
-        query={usePushes(useDeploymentRef(), { page, chain, status: state })}
+        query={usePushes(useDeploymentRef(), { page, chain, state })}
         what="pushes"
         columns={COLUMNS}
         rowKey={(push) => `${push.chain} ${push.historyId}`}
@@ -116,7 +117,7 @@ const PUSH = `${DEPLOYMENT}/history/{historyId}/pushes/{chain}` as const;
 function PushActions({ push: { historyId, chain, seq } }: { push: Push }) {
   const ref = useDeploymentRef();
   const path = { ...deploymentPath(ref), historyId, chain };
-  const keys = [pushesKey(ref)];
+  const keys = [keyOf(PUSHES, path)];
   const retry = useChange((orrery) => orrery.post(`${PUSH}/retry`, { path }), keys);
   const skip = useChange((orrery) => orrery.post(`${PUSH}/skip`, { path }), keys);
   return (

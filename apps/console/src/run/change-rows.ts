@@ -1,5 +1,5 @@
 import type { JsonObject } from '@orrery/sdk';
-import { splitKey } from '../api/instances.js';
+import { splitKey } from '../api/deployments.js';
 
 /** The attributes of one instance that an execution changes, with what they were. */
 export interface ChangedInstance {

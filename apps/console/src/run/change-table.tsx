@@ -1,5 +1,5 @@
 import { classes } from '../ui/classes.js';
-import { Diff } from '../ui/diff/diff.js';
+import { Diff } from '../ui/lazily.js';
 import { Badge, type Tone } from '../ui/values.js';
 import { type ChangedInstance, type ChangeRow, changedInstances, type StatesBefore } from './change-rows.js';
 

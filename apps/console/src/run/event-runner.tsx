@@ -1,18 +1,18 @@
 import type { JsonObject } from '@orrery/sdk';
 import { useMutation } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef, useState } from 'react';
+import { useReadAnew, useRequestKey } from '../api/change.js';
 import { deploymentKey, useDeploymentRef, useModels } from '../api/deployments.js';
 import type { EventVersion } from '../api/records.js';
-import { useRequestKey } from '../api/request-key.js';
-import { useReadAnew } from '../api/use-change.js';
 import { isByModel } from '../events/version-words.js';
-import type { Problems } from '../forms/drafts.js';
+import { type Problems, problemMap } from '../forms/drafts.js';
 import { formOf, type InputForm } from '../forms/form-model.js';
 import { useOrrery } from '../session/session.js';
 import { Button } from '../ui/button.js';
 import { SelectField } from '../ui/field.js';
 import { ErrorNote, Progress, problemsBelow } from '../ui/messages.js';
 import { Card } from '../ui/page.js';
+import { isIn } from '../ui/pointers.js';
 import { executeEvent, isUndecided, type Otherwise, type Outcome, tryEvent } from './execute.js';
 import { InputEditor } from './input-editor.js';
 import { type Entered, enteredOf, keptOf, partOf, readEntered, startOf } from './input-state.js';
@@ -53,7 +53,7 @@ export function EventRunner({ version, bound, given, kept, onInput }: EventRunne
     setProblems(read.ok ? NONE : read.problems);
     if (read.ok) run.mutate({ kind, input: read.value, entered });
   };
-  const shown = problems.size > 0 || isStale ? problems : problemsBelow(run.error, '/input');
+  const shown = problems.size > 0 || isStale ? problems : problemMap(problemsBelow(run.error, '/input'));
   const isTried = isBound && aiModelId === '' && run.data?.kind === 'dry run' && !isStale;
   return (
     <div className="grid grid-cols-1 items-start gap-5 lg:grid-cols-[minmax(18rem,5fr)_minmax(0,8fr)]">
@@ -104,7 +104,7 @@ export function EventRunner({ version, bound, given, kept, onInput }: EventRunne
           <FailureView
             error={run.error}
             kind={run.variables.kind}
-            inForm={(pointer) => problemsBelow(run.error, '/input').has(pointer.replace(/^\/input/, ''))}
+            inForm={(pointer) => isIn('/input', pointer)}
           />
         )}
       </div>

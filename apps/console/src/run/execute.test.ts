@@ -1,6 +1,6 @@
 import { type Orrery, OrreryError } from '@orrery/sdk';
 import { describe, expect, it } from 'vitest';
-import { newKey } from '../api/request-key.js';
+import { newKey } from '../api/change.js';
 import { executeEvent, failedEntryOf, isUndecided, llmOfError, tryEvent } from './execute.js';
 
 const refusal = (code: string, status: number, facts: Record<string, unknown> = {}) =>
@@ -59,9 +59,7 @@ function client({
   };
   const orrery = {
     get,
-    pages: async function* (path: string, asking: never) {
-      yield list(path, asking);
-    },
+    answer: async (_method: 'get', path: string, asking: never) => list(path, asking),
     deployment: () => ({ execute: async () => answer, dryRun: async () => answer }),
   };
   return { orrery: orrery as unknown as Orrery, asked };

@@ -7,9 +7,7 @@ import type {
   Orrery,
 } from '@orrery/sdk';
 import { OrreryError } from '@orrery/sdk';
-import { DEPLOYMENT, deploymentPath } from '../api/deployments.js';
-import { INSTANCES, instanceKey, splitKey } from '../api/instances.js';
-import { readPage } from '../api/read.js';
+import { DEPLOYMENT, deploymentPath, INSTANCES, instanceKey, splitKey } from '../api/deployments.js';
 import type { DeploymentRef } from '../api/records.js';
 import { isObject } from '../forms/json.js';
 import type { StatesBefore } from './change-rows.js';
@@ -138,7 +136,7 @@ async function statesOfSmallSchemas(
   const schemas = [...new Set(keys.map((key) => splitKey(key).entitySchema))];
   const pages = await Promise.all(
     schemas.map((entitySchema) =>
-      readPage(orrery, INSTANCES, { path: deploymentPath(ref), query: { entitySchema, limit: SMALL } }),
+      orrery.answer('get', INSTANCES, { path: deploymentPath(ref), query: { entitySchema, limit: SMALL } }),
     ),
   );
   const isSmall = new Map(schemas.map((schema, at) => [schema, pages[at]?.pagination.totalPages === 1]));

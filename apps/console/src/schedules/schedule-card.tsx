@@ -1,13 +1,8 @@
 import { Link } from '@tanstack/react-router';
-import {
-  deploymentPath,
-  SCHEDULES,
-  schedulesKey,
-  useDeploymentRef,
-  useNextTimes,
-} from '../api/deployments.js';
+import { useChange } from '../api/change.js';
+import { deploymentPath, SCHEDULES, useDeploymentRef, useNextTimes } from '../api/deployments.js';
+import { keyOf } from '../api/read.js';
 import type { Schedule } from '../api/records.js';
-import { useChange } from '../api/use-change.js';
 import { Button } from '../ui/button.js';
 import { ErrorNote } from '../ui/messages.js';
 import { Card, Details } from '../ui/page.js';
@@ -104,12 +99,8 @@ function ScheduleActions({ schedule: { event, pausedBy } }: { schedule: Schedule
   const ref = useDeploymentRef();
   const path = { ...deploymentPath(ref), event };
   const act = useChange(
-    async (orrery, verb: Verb): Promise<unknown> => {
-      if (verb === 'pause') return orrery.post(`${SCHEDULES}/{event}/pause`, { path });
-      if (verb === 'resume') return orrery.post(`${SCHEDULES}/{event}/resume`, { path });
-      return orrery.post(`${SCHEDULES}/{event}/run`, { path });
-    },
-    [schedulesKey(ref)],
+    (orrery, verb: Verb): Promise<unknown> => orrery.post(`${SCHEDULES}/{event}/${verb}`, { path }),
+    [keyOf(SCHEDULES, path)],
   );
   const button = (verb: Verb, words: string) => (
     <Button

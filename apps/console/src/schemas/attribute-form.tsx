@@ -1,64 +1,45 @@
-import type { UseMutationResult } from '@tanstack/react-query';
 import { useState } from 'react';
+import { useChange } from '../api/change.js';
+import { keyOf } from '../api/read.js';
 import type { Attribute } from '../api/records.js';
-import { useChange } from '../api/use-change.js';
-import { SCHEMAS, schemasKey } from '../api/worlds.js';
+import { SCHEMA, SCHEMAS } from '../api/worlds.js';
 import { FormButton } from '../ui/dialog.js';
 import { CheckField, NumberField, SelectField, TextField } from '../ui/field.js';
 import { SaveForm, useDraft } from '../ui/save-form.js';
-import { type AttributeDraft, bodyOf, constraintsOf, draftOf, EMPTY } from './attribute-draft.js';
+import { listOf, numberIn } from '../ui/typed-text.js';
 import { isUnreadable, readTyped, samplesOf, whyWrong } from './check-value.js';
 
 export interface SchemaRef {
   readonly world: string;
   readonly schema: string;
 }
+export const schemaPath = ({ world, schema }: SchemaRef) => ({ worldAddress: world, schemaName: schema });
 
-type Body = ReturnType<typeof bodyOf>;
-const ATTRIBUTES = `${SCHEMAS}/{schemaName}/attributes` as const;
-
-export const NewAttribute = (ref: SchemaRef) => (
-  <FormButton verb="New attribute" look="primary" wide title={`New attribute of ${ref.schema}`}>
-    {(close) => <Creation {...ref} onClose={close} />}
-  </FormButton>
-);
+const ATTRIBUTES = `${SCHEMA}/attributes` as const;
+export const ATTRIBUTE = `${ATTRIBUTES}/{name}` as const;
 
 interface EditProps extends SchemaRef {
-  attribute: Attribute;
+  /** What is edited; without it one is made. */
+  attribute?: Attribute;
 }
 
-export const EditAttribute = (props: EditProps) => {
-  const { name } = props.attribute;
+export const AttributeButton = (props: EditProps) => {
+  const { attribute, schema } = props;
+  const look =
+    attribute === undefined
+      ? ({ verb: 'New attribute', look: 'primary', title: `New attribute of ${schema}` } as const)
+      : ({
+          verb: 'Edit',
+          size: 'small',
+          'aria-label': `Edit ${attribute.name}`,
+          title: `Attribute ${attribute.name}`,
+        } as const);
   return (
-    <FormButton verb="Edit" size="small" aria-label={`Edit ${name}`} wide title={`Attribute ${name}`}>
-      {(close) => <Editing {...props} onClose={close} />}
+    <FormButton {...look} wide>
+      {(close) => <AttributeForm {...props} onClose={close} />}
     </FormButton>
   );
 };
-
-interface Closing {
-  onClose: () => void;
-}
-
-function Creation({ world, schema, onClose }: SchemaRef & Closing) {
-  const path = { worldAddress: world, schemaName: schema };
-  const create = useChange(
-    (orrery, body: Body) => orrery.post(ATTRIBUTES, { path, body }),
-    [schemasKey(world)],
-    onClose,
-  );
-  return <AttributeForm initial={EMPTY} verb="Create" save={create} onClose={onClose} />;
-}
-
-function Editing({ world, schema, attribute, onClose }: EditProps & Closing) {
-  const path = { worldAddress: world, schemaName: schema, name: attribute.name };
-  const save = useChange(
-    (orrery, body: Body) => orrery.put(`${ATTRIBUTES}/{name}`, { path, body }),
-    [schemasKey(world)],
-    onClose,
-  );
-  return <AttributeForm initial={draftOf(attribute)} verb="Save" save={save} onClose={onClose} />;
-}
 
 /** Each type of the API, which the compiler compares with openapi.json. */
 const TYPES = {
@@ -79,23 +60,32 @@ const LABELS = {
   '/defaultValue': 'Default',
 };
 
-interface AttributeFormProps extends Closing {
-  initial: AttributeDraft;
-  verb: string;
-  save: UseMutationResult<unknown, Error, Body>;
-}
-
-function AttributeForm({ initial, verb, save, onClose }: AttributeFormProps) {
+function AttributeForm({ attribute, onClose, ...ref }: EditProps & { onClose: () => void }) {
+  const path = schemaPath(ref);
+  const save = useChange(
+    (orrery, body: ReturnType<typeof bodyOf>) =>
+      attribute === undefined
+        ? orrery.post(ATTRIBUTES, { path, body })
+        : orrery.put(ATTRIBUTE, { path: { ...path, name: attribute.name }, body }),
+    [keyOf(SCHEMAS, path)],
+    onClose,
+  );
+  const initial = attribute === undefined ? EMPTY : draftOf(attribute);
   const { draft, change, field } = useDraft(initial, LABELS, save.error);
   const { type, defaultValue, required } = draft;
   const isNumber = type === 'integer' || type === 'float';
   const wrongDefault = wrongText(defaultValue, draft);
   const sayDefault = wrongDefault && `The default ${wrongDefault}.`;
-  const submit = () => save.mutate(bodyOf(draft));
-  const form = { verb, save, labels: LABELS, onSubmit: submit, cancel: onClose };
   const ofDefault = field('defaultValue');
   return (
-    <SaveForm {...form} failed="The attribute was not saved">
+    <SaveForm
+      verb={attribute === undefined ? 'Create' : 'Save'}
+      save={save}
+      labels={LABELS}
+      onSubmit={() => save.mutate(bodyOf(draft))}
+      cancel={onClose}
+      failed="The attribute was not saved"
+    >
       <div className="grid gap-x-6 gap-y-4 pb-4 md:grid-cols-[3fr_2fr]">
         <div className="space-y-4">
           <TextField {...field('name')} required />
@@ -185,3 +175,60 @@ function wrongText(text: string, draft: AttributeDraft): string | undefined {
     return 'is no JSON';
   }
 }
+
+/** An attribute as it is typed, as it begins. */
+const EMPTY = {
+  name: '',
+  type: 'integer' as Attribute['type'],
+  min: '',
+  max: '',
+  /** Separated by commas. */
+  enum: '',
+  pattern: '',
+  required: false,
+  /** Empty: none. Of `string` the text itself, of the others JSON. */
+  defaultValue: '',
+};
+type AttributeDraft = Readonly<typeof EMPTY>;
+
+function draftOf({ name, type, constraints, defaultValue }: Attribute): AttributeDraft {
+  const { min, max, enum: words, pattern, required } = constraints ?? {};
+  const text =
+    typeof defaultValue === 'string' && type === 'string' ? defaultValue : JSON.stringify(defaultValue);
+  return {
+    name,
+    type,
+    min: min === undefined ? '' : String(min),
+    max: max === undefined ? '' : String(max),
+    enum: words?.join(', ') ?? '',
+    pattern: pattern ?? '',
+    required: required ?? false,
+    defaultValue: defaultValue === null || defaultValue === undefined ? '' : text,
+  };
+}
+
+/**
+ * The rules that were typed, as the API takes them: only those that fit the type, and bounds that can be read. Null: none.
+ */
+function constraintsOf(draft: AttributeDraft): Attribute['constraints'] {
+  const isNumber = draft.type === 'integer' || draft.type === 'float';
+  const words = listOf(draft.enum);
+  const min = isNumber ? numberIn(draft.min) : undefined;
+  const max = isNumber ? numberIn(draft.max) : undefined;
+  const constraints = {
+    ...(min !== undefined && { min }),
+    ...(max !== undefined && { max }),
+    ...(draft.type === 'string' && words.length > 0 && { enum: words }),
+    ...(draft.type === 'string' && draft.pattern !== '' && { pattern: draft.pattern }),
+    ...(draft.required && { required: true }),
+  };
+  return Object.keys(constraints).length === 0 ? null : constraints;
+}
+
+/** The body of its creation or change. No form is sent with a default or a bound that cannot be read. */
+const bodyOf = (draft: AttributeDraft) => ({
+  name: draft.name.trim(),
+  type: draft.type,
+  constraints: constraintsOf(draft),
+  defaultValue: (readTyped(draft.defaultValue, draft.type) ?? null) as Attribute['defaultValue'],
+});

@@ -1,11 +1,12 @@
 import { useNavigate } from '@tanstack/react-router';
+import { useChange } from '../api/change.js';
+import { keyOf } from '../api/read.js';
 import type { EntitySchema } from '../api/records.js';
-import { useChange } from '../api/use-change.js';
-import { SCHEMAS, schemasKey, useSchemas } from '../api/worlds.js';
+import { SCHEMA, SCHEMAS, useSchemas } from '../api/worlds.js';
 import { NameLink } from '../ui/button.js';
 import { FormButton } from '../ui/dialog.js';
 import { CHANGED, ListSection } from '../ui/listing.js';
-import { NameForm, type NameValues } from '../ui/save-form.js';
+import { type NameTexts, nameSpecs, TextForm } from '../ui/save-form.js';
 import type { Column } from '../ui/table.js';
 
 export function SchemaList({ world, isOwn }: { world: string; isOwn: boolean }) {
@@ -22,7 +23,7 @@ export function SchemaList({ world, isOwn }: { world: string; isOwn: boolean }) 
       create={
         isOwn && (
           <FormButton verb="New schema" title="New entity schema" look={isFirst ? 'primary' : 'secondary'}>
-            {(close) => <NewSchema world={world} onClose={close} />}
+            {(close) => <SchemaForm world={world} onClose={close} />}
           </FormButton>
         )
       }
@@ -33,20 +34,34 @@ export function SchemaList({ world, isOwn }: { world: string; isOwn: boolean }) 
   );
 }
 
-function NewSchema({ world, onClose }: { world: string; onClose: () => void }) {
+interface SchemaFormProps {
+  world: string;
+  /** What is edited; without it a schema is made. */
+  record?: EntitySchema;
+  onClose: () => void;
+}
+
+export function SchemaForm({ world, record, onClose }: SchemaFormProps) {
   const navigate = useNavigate();
-  const create = useChange(
-    (orrery, { name, description }: NameValues) =>
-      orrery.post(SCHEMAS, {
-        path: { worldAddress: world },
-        body: { name, ...(description !== null && { description }) },
-      }),
-    [schemasKey(world)],
+  const path = { worldAddress: world };
+  const save = useChange(
+    (orrery, body: NameTexts) =>
+      record === undefined
+        ? orrery.post(SCHEMAS, { path, body })
+        : orrery.put(SCHEMA, { path: { ...path, schemaName: record.name }, body }),
+    [keyOf(SCHEMAS, path)],
+    ({ name }) => {
+      onClose();
+      const params = { world, schema: name };
+      return navigate({ to: '/worlds/$world/schemas/$schema', params, ignoreBlocker: true });
+    },
   );
-  const show = (schema: string) =>
-    navigate({ to: '/worlds/$world/schemas/$schema', params: { world, schema }, ignoreBlocker: true });
-  const hint = 'Such as horse. Its attributes come next.';
-  return <NameForm verb="Create" hint={hint} save={create} show={show} onClose={onClose} />;
+  const hint =
+    record === undefined
+      ? 'Such as horse. Its attributes come next.'
+      : 'A schema that a version names, or that has instances, keeps its name.';
+  const verb = record === undefined ? 'Create' : 'Save';
+  return <TextForm specs={nameSpecs(hint)} values={record} verb={verb} save={save} cancel={onClose} />;
 }
 
 const columnsOf = (world: string): readonly Column<EntitySchema>[] => [

@@ -1,14 +1,15 @@
 import { useNavigate, useParams } from '@tanstack/react-router';
+import { useChange, useRemoval } from '../api/change.js';
+import { keyOf } from '../api/read.js';
 import type { Attribute, EntitySchema } from '../api/records.js';
-import { useChange, useRemoval } from '../api/use-change.js';
-import { isOwn, SCHEMAS, schemasKey, useSchema, useWorld } from '../api/worlds.js';
-import { Confirm } from '../ui/dialog.js';
+import { isOwn, SCHEMA, SCHEMAS, useSchema, useWorld } from '../api/worlds.js';
+import { Confirm, FormButton } from '../ui/dialog.js';
 import { Await } from '../ui/messages.js';
 import { Empty, Page } from '../ui/page.js';
-import { NameButton, type NameValues } from '../ui/save-form.js';
 import { actionsColumn, type Column, Table } from '../ui/table.js';
 import { Badge } from '../ui/values.js';
-import { EditAttribute, NewAttribute, type SchemaRef } from './attribute-form.js';
+import { ATTRIBUTE, AttributeButton, type SchemaRef, schemaPath } from './attribute-form.js';
+import { SchemaForm } from './schema-list.js';
 
 export default function SchemaPage() {
   const ref = useParams({ from: '/worlds/$world/schemas/$schema' });
@@ -32,7 +33,7 @@ export default function SchemaPage() {
 function Attributes({ record, canEdit, ...ref }: SchemaRef & { record: EntitySchema; canEdit: boolean }) {
   if (record.attributes.length === 0)
     return (
-      <Empty title="It has no attributes yet." action={canEdit && <NewAttribute {...ref} />}>
+      <Empty title="It has no attributes yet." action={canEdit && <AttributeButton {...ref} />}>
         An attribute has a type, a default and constraints. No execution can break them.
       </Empty>
     );
@@ -50,14 +51,11 @@ function Attributes({ record, canEdit, ...ref }: SchemaRef & { record: EntitySch
 }
 
 function AttributeActions({ attribute, ...ref }: SchemaRef & { attribute: Attribute }) {
-  const path = { worldAddress: ref.world, schemaName: ref.schema, name: attribute.name };
-  const remove = useChange(
-    (orrery) => orrery.delete(`${SCHEMAS}/{schemaName}/attributes/{name}`, { path }),
-    [schemasKey(ref.world)],
-  );
+  const path = { ...schemaPath(ref), name: attribute.name };
+  const remove = useChange((orrery) => orrery.delete(ATTRIBUTE, { path }), [keyOf(SCHEMAS, path)]);
   return (
     <span className="flex justify-end gap-1">
-      <EditAttribute attribute={attribute} {...ref} />
+      <AttributeButton attribute={attribute} {...ref} />
       <Confirm
         verb="Delete"
         size="small"
@@ -70,36 +68,20 @@ function AttributeActions({ attribute, ...ref }: SchemaRef & { attribute: Attrib
   );
 }
 
-function SchemaActions({ record: { name, description }, ...ref }: SchemaRef & { record: EntitySchema }) {
-  const path = { worldAddress: ref.world, schemaName: ref.schema };
-  const keys = [schemasKey(ref.world)];
+function SchemaActions({ record, ...ref }: SchemaRef & { record: EntitySchema }) {
   const navigate = useNavigate();
-  const save = useChange(
-    (orrery, body: NameValues) => orrery.put(`${SCHEMAS}/{schemaName}`, { path, body }),
-    keys,
-  );
   const remove = useRemoval(
-    (orrery) => orrery.delete(`${SCHEMAS}/{schemaName}`, { path }),
+    (orrery) => orrery.delete(SCHEMA, { path: schemaPath(ref) }),
     () => navigate({ to: '/worlds/$world', params: ref }),
-    keys,
+    [keyOf(SCHEMAS, schemaPath(ref))],
   );
   return (
     <>
-      <NewAttribute {...ref} />
-      <NameButton
-        title="Edit the schema"
-        values={{ name, description }}
-        hint="A schema that a version names, or that has instances, keeps its name."
-        save={save}
-        show={(schema) =>
-          navigate({
-            to: '/worlds/$world/schemas/$schema',
-            params: { world: ref.world, schema },
-            ignoreBlocker: true,
-          })
-        }
-      />
-      <Confirm verb="Delete" title={`Delete ${name}?`} onConfirm={remove}>
+      <AttributeButton {...ref} />
+      <FormButton verb="Edit" title="Edit the schema">
+        {(close) => <SchemaForm world={ref.world} record={record} onClose={close} />}
+      </FormButton>
+      <Confirm verb="Delete" title={`Delete ${record.name}?`} onConfirm={remove}>
         Its attributes go with it. A schema that a version names, or that has instances, is not deleted.
       </Confirm>
     </>

@@ -5,7 +5,7 @@ import { type ReactNode, useState } from 'react';
 import { Button, type ButtonProps } from './button.js';
 import { ErrorNote } from './messages.js';
 
-export interface DialogProps {
+interface DialogProps {
   title: string;
   open: boolean;
   onClose: () => void;
@@ -41,7 +41,7 @@ export const Actions = ({ children }: { children: ReactNode }) => (
   <div className="mt-4 flex flex-wrap justify-end gap-2">{children}</div>
 );
 
-export interface ConfirmProps extends Pick<ButtonProps, 'look' | 'size' | 'disabled'> {
+interface ConfirmProps extends Pick<ButtonProps, 'look' | 'size' | 'disabled'> {
   /** On the button that opens the dialog and on the one that does it: "Delete". */
   verb: string;
   title: string;
@@ -101,7 +101,7 @@ export function LeaveGuard({ isChanged }: { isChanged: boolean }) {
   );
 }
 
-export interface LossQuestionProps {
+interface LossQuestionProps {
   title: string;
   verb: string;
   isAsked: boolean;
@@ -109,7 +109,7 @@ export interface LossQuestionProps {
   onLose: () => void;
 }
 
-export const LossQuestion = ({ title, verb, isAsked, onStay, onLose }: LossQuestionProps) => (
+const LossQuestion = ({ title, verb, isAsked, onStay, onLose }: LossQuestionProps) => (
   <Dialog title={title} open={isAsked} onClose={onStay}>
     <p>What was changed here is not saved and would be lost.</p>
     <Actions>
@@ -121,34 +121,7 @@ export const LossQuestion = ({ title, verb, isAsked, onStay, onLose }: LossQuest
   </Dialog>
 );
 
-/** A dialog with a form: once something was typed, Escape, a click beside it and leaving the page ask first. */
-export function FormDialog({ open, onClose, children, ...look }: DialogProps) {
-  const [isTyped, setTyped] = useState(false);
-  const [isAsked, setAsked] = useState(false);
-  if (!open && (isTyped || isAsked)) {
-    setTyped(false);
-    setAsked(false);
-  }
-  const note = () => setTyped(true);
-  return (
-    <Dialog {...look} open={open} onClose={() => (isTyped ? setAsked(true) : onClose())}>
-      {/* An editor takes what is pasted into it without an input event. */}
-      <div onInput={note} onPaste={note}>
-        {children}
-      </div>
-      <LeaveGuard isChanged={isTyped} />
-      <LossQuestion
-        title="Close without saving?"
-        verb="Discard"
-        isAsked={isAsked}
-        onStay={() => setAsked(false)}
-        onLose={onClose}
-      />
-    </Dialog>
-  );
-}
-
-export interface FormButtonProps extends Pick<ButtonProps, 'look' | 'size' | 'disabled' | 'aria-label'> {
+interface FormButtonProps extends Pick<ButtonProps, 'look' | 'size' | 'disabled' | 'aria-label'> {
   verb: string;
   title: string;
   wide?: boolean;
@@ -157,21 +130,40 @@ export interface FormButtonProps extends Pick<ButtonProps, 'look' | 'size' | 'di
   children: (close: () => void) => ReactNode;
 }
 
+/** Opens a dialog with a form: once something was typed, Escape, a click beside it and leaving the page ask first. */
 export function FormButton({ verb, title, wide, onOpen, children, ...button }: FormButtonProps) {
   const [isOpen, setOpen] = useState(false);
-  const close = () => setOpen(false);
+  const [isTyped, setTyped] = useState(false);
+  const [isAsked, setAsked] = useState(false);
+  const note = () => setTyped(true);
   const open = () => {
     onOpen?.();
     setOpen(true);
+  };
+  const close = () => {
+    setOpen(false);
+    setTyped(false);
+    setAsked(false);
   };
   return (
     <>
       <Button {...button} onClick={open}>
         {verb}
       </Button>
-      <FormDialog title={title} wide={wide} open={isOpen} onClose={close}>
-        {children(close)}
-      </FormDialog>
+      <Dialog title={title} wide={wide} open={isOpen} onClose={isTyped ? () => setAsked(true) : close}>
+        {/* An editor takes what is pasted into it without an input event. */}
+        <div onInput={note} onPaste={note}>
+          {children(close)}
+        </div>
+        <LeaveGuard isChanged={isTyped} />
+        <LossQuestion
+          title="Close without saving?"
+          verb="Discard"
+          isAsked={isAsked}
+          onStay={() => setAsked(false)}
+          onLose={close}
+        />
+      </Dialog>
     </>
   );
 }

@@ -59,8 +59,7 @@ export const RequiredMark = () => (
   </span>
 );
 
-type About = Omit<FieldProps, 'children'>;
-type Control<Attributes, Value = string> = About &
+type Control<Attributes, Value = string> = Omit<FieldProps, 'children'> &
   Omit<Attributes, 'onChange' | 'className' | 'value'> & { value: Value; onChange: (value: Value) => void };
 
 type TextFieldProps = Control<InputHTMLAttributes<HTMLInputElement>> & {
@@ -80,7 +79,7 @@ export function TextField({ label, hint, error, className, onChange, unreadable,
           {...rest}
           {...control}
           className="control"
-          onChange={(event) => onChange(event.target.value)}
+          onChange={({ target }) => onChange(target.value)}
         />
       )}
     </Field>
@@ -100,44 +99,50 @@ export const NumberField = ({ isWhole, ...rest }: NumberFieldProps) => (
 
 type TextAreaProps = Control<TextareaHTMLAttributes<HTMLTextAreaElement>>;
 
-export function TextArea({ label, hint, error, className, onChange, rows = 4, ...rest }: TextAreaProps) {
-  return (
-    <Field {...{ label, hint, error, className }}>
-      {(control) => (
-        <textarea
-          rows={rows}
-          {...rest}
-          {...control}
-          className="control resize-y"
-          onChange={(event) => onChange(event.target.value)}
-        />
-      )}
-    </Field>
-  );
+export const TextArea = ({ label, hint, error, className, onChange, ...rest }: TextAreaProps) => (
+  <Field {...{ label, hint, error, className }}>
+    {(control) => (
+      <textarea
+        {...rest}
+        {...control}
+        className="control resize-y"
+        onChange={({ target }) => onChange(target.value)}
+      />
+    )}
+  </Field>
+);
+
+export type Option<V extends string = string> = readonly [value: V, words: string];
+
+interface SelectProps<V extends string> extends Omit<SelectHTMLAttributes<HTMLSelectElement>, 'onChange'> {
+  value: V;
+  onChange: (value: V) => void;
+  options: readonly Option<V>[];
 }
 
-type SelectFieldProps<V extends string> = Control<SelectHTMLAttributes<HTMLSelectElement>, V> & {
-  options: readonly (readonly [value: V, words: string])[];
-};
+/** The control alone; the children are further options. */
+export const Select = <V extends string>({ options, onChange, children, ...rest }: SelectProps<V>) => (
+  <select {...rest} onChange={({ target }) => onChange(target.value as V)}>
+    {options.map(([value, words]) => (
+      <option key={value} value={value}>
+        {words}
+      </option>
+    ))}
+    {children}
+  </select>
+);
+
+/** Options whose words are their values. */
+export const named = <V extends string>(values: Iterable<V>): Option<V>[] =>
+  Array.from(values, (value) => [value, value]);
+
+type SelectFieldProps<V extends string> = Omit<FieldProps, 'children'> & Omit<SelectProps<V>, 'className'>;
 
 export function SelectField<V extends string>(props: SelectFieldProps<V>) {
-  const { label, hint, error, className, onChange, options, ...rest } = props;
+  const { label, hint, error, className, ...rest } = props;
   return (
     <Field {...{ label, hint, error, className }}>
-      {(control) => (
-        <select
-          {...rest}
-          {...control}
-          className="control"
-          onChange={(event) => onChange(event.target.value as V)}
-        >
-          {options.map(([value, words]) => (
-            <option key={value} value={value}>
-              {words}
-            </option>
-          ))}
-        </select>
-      )}
+      {(control) => <Select<V> {...rest} {...control} className="control" />}
     </Field>
   );
 }
@@ -157,7 +162,7 @@ export const Filter = <V extends string>({ value, onChange, values, ...rest }: F
     {...rest}
     value={value ?? ''}
     onChange={(next) => onChange(next === '' ? undefined : next)}
-    options={[['', 'all'], ...values.map((one) => [one, one] as const)]}
+    options={[['', 'all'], ...named(values)]}
   />
 );
 
@@ -196,3 +201,37 @@ export function CheckField({ label, hint, checked, onChange, disabled, className
     </div>
   );
 }
+
+interface CheckListProps<V extends string> {
+  legend: string;
+  options: readonly (Pick<CheckFieldProps, 'hint' | 'disabled'> & { value: V; label?: string })[];
+  chosen: readonly V[];
+  onChange: (chosen: readonly V[]) => void;
+  /** Of the options together. */
+  className?: string;
+  /** Between the legend and the options. */
+  children?: ReactNode;
+}
+
+/** Chooses any number of some words. */
+export const CheckList = <V extends string>(props: CheckListProps<V>) => {
+  const { legend, options, chosen, onChange, className, children } = props;
+  const others = (value: V) => chosen.filter((one) => one !== value);
+  return (
+    <fieldset>
+      <legend className="mb-1.5 font-medium">{legend}</legend>
+      {children}
+      <div className={className}>
+        {options.map(({ value, label = value, ...about }) => (
+          <CheckField
+            key={value}
+            {...about}
+            label={label}
+            checked={chosen.includes(value)}
+            onChange={(isOn) => onChange(isOn ? [...chosen, value] : others(value))}
+          />
+        ))}
+      </div>
+    </fieldset>
+  );
+};

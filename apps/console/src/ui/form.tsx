@@ -62,7 +62,7 @@ function useCompleteness(part: RefObject<HTMLElement | null>) {
   return { isTried, isComplete };
 }
 
-type Control = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement;
+type AnyControl = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement;
 
 /** Leads to the first field that is marked, once the answer to what was sent has marked it. */
 export function useFirstWrong(part: RefObject<HTMLElement | null>, error: unknown): void {
@@ -81,8 +81,8 @@ export function showFirstWrong(part: HTMLElement | null): void {
 }
 
 /** Those that are required and empty, and those whose text stands for no value. */
-const unfitIn = (part: HTMLElement | null): Control[] =>
-  [...(part?.querySelectorAll<Control>('input, textarea, select') ?? [])].filter(
+const unfitIn = (part: HTMLElement | null): AnyControl[] =>
+  [...(part?.querySelectorAll<AnyControl>('input, textarea, select') ?? [])].filter(
     ({ required, value, validity }) => (required && isEmpty(value)) || validity.customError,
   );
 

@@ -3,7 +3,7 @@ import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Button, Spinner } from './button.js';
 import { classes } from './classes.js';
-import { type NameField, warningsIn, withoutPointer } from './pointers.js';
+import { isIn, type NameField, warningsIn, withoutPointer } from './pointers.js';
 
 export interface ProgressProps {
   /** What is waited for: "Loading the worlds". */
@@ -89,8 +89,8 @@ export function ErrorNote({ error, title, onRetry, shownElsewhere = () => false,
       </p>
       {problems.length > 0 && (
         <ul className="mt-1.5 space-y-1">
-          {problems.map(({ pointer, message, code }) => (
-            <li key={`${pointer} ${code} ${message}`} className="break-words">
+          {problems.map(({ pointer, message }) => (
+            <li key={`${pointer} ${message}`} className="break-words">
               <PartName pointer={pointer || '/'} nameOf={nameOf} /> {message}
             </li>
           ))}
@@ -134,9 +134,21 @@ function ErrorCode({ error, pointer }: { error: unknown; pointer: string | undef
 /** The API's own text; of other errors theirs. */
 export const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
+export type Problem = Pick<FieldProblem, 'pointer' | 'message'>;
+
+/** Thrown before anything is sent: texts that stand for no value, by their pointers into the request. */
+export class Unreadable extends Error {
+  readonly pointers: readonly Problem[];
+
+  constructor(pointers: readonly Problem[]) {
+    super('Some of it cannot be read yet.');
+    this.pointers = pointers;
+  }
+}
+
 /** The wrong parts of the request, each with its JSON pointer. */
-export const problemsOf = (error: unknown): readonly FieldProblem[] =>
-  error instanceof OrreryError ? error.pointers : [];
+export const problemsOf = (error: unknown): readonly Problem[] =>
+  error instanceof OrreryError || error instanceof Unreadable ? error.pointers : [];
 
 /** What the API said about one part of the request; undefined if nothing. */
 export const problemAt = (error: unknown, pointer: string): string | undefined =>
@@ -146,12 +158,10 @@ export const problemAt = (error: unknown, pointer: string): string | undefined =
     .join(' ') || undefined;
 
 /** What the API said about one part of the request and what is in it, by pointers into that. */
-export const problemsBelow = (error: unknown, part: string): ReadonlyMap<string, string> =>
-  new Map(
-    problemsOf(error)
-      .filter(({ pointer }) => pointer === part || pointer.startsWith(`${part}/`))
-      .map(({ pointer, message }) => [pointer.slice(part.length), message]),
-  );
+export const problemsBelow = (error: unknown, part: string): readonly Problem[] =>
+  problemsOf(error)
+    .filter(({ pointer }) => isIn(part, pointer))
+    .map(({ pointer, message }) => ({ pointer: pointer.slice(part.length), message }));
 
 export interface SaidProps {
   message: string | undefined;
@@ -174,15 +184,10 @@ export function Said({ message, nameOf = () => undefined }: SaidProps) {
       {text !== '' && <p>{text}</p>}
       {warnings.map(({ pointer, words }) => (
         <p key={`${pointer} ${words}`} title={pointer || undefined}>
-          <span className="font-semibold">Warning:</span> {placeOf(pointer, nameOf)}
-          {words}
+          <span className="font-semibold">Warning:</span>{' '}
+          {[nameOf(pointer), words].filter(Boolean).join(': ')}
         </p>
       ))}
     </div>
   );
-}
-
-function placeOf(pointer: string, nameOf: NameField): string {
-  const name = nameOf(pointer);
-  return name === undefined ? '' : `${name}: `;
 }

@@ -8,6 +8,10 @@ export const stepsOf = (pointer: string): string[] =>
 export const below = (pointer: string, member: string | number): string =>
   `${pointer}/${String(member).replaceAll('~', '~0').replaceAll('/', '~1')}`;
 
+/** Whether a pointer leads to a part, or into it. */
+export const isIn = (part: string, pointer: string): boolean =>
+  pointer === part || pointer.startsWith(`${part}/`);
+
 /** The part of an input or a state that a pointer leads to: `laps`, `car.speed`, `stamina of horse:H1`; undefined for all of it. */
 export function partWords(pointer: string): string | undefined {
   const [first, ...others] = stepsOf(pointer);

@@ -1,8 +1,8 @@
 import type { UseMutationResult } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { Button } from './button.js';
-import { Actions, FormButton } from './dialog.js';
-import { TextField } from './field.js';
+import { Actions } from './dialog.js';
+import { TextArea, TextField } from './field.js';
 import { Form, type FormProps } from './form.js';
 import { ErrorNote, problemAt } from './messages.js';
 import { type FieldLabels, fieldsOf, type NameField } from './pointers.js';
@@ -26,23 +26,12 @@ export interface SaveFormProps extends FormProps {
 }
 
 /** A form that sends what was entered, shows what the API refused, and leads back. */
-export const SaveForm = (props: SaveFormProps) => {
-  const {
-    verb,
-    save,
-    failed,
-    labels = {},
-    isAtField,
-    nameOf,
-    said,
-    cancel,
-    disabled,
-    children,
-    ...form
-  } = props;
+export function SaveForm(props: SaveFormProps) {
+  const { verb, save, failed, labels = {}, isAtField, nameOf, said, cancel, disabled, ...form } = props;
+  const { children, ...rest } = form;
   const fields = fieldsOf(labels);
   return (
-    <Form {...form}>
+    <Form {...rest}>
       {children}
       <ErrorNote
         title={failed}
@@ -59,7 +48,7 @@ export const SaveForm = (props: SaveFormProps) => {
       </Actions>
     </Form>
   );
-};
+}
 
 /** What a form holds, and the props of its fields by the members of that: what the API says at `/<member>` is shown there. */
 export function useDraft<Draft extends object>(initial: Draft, labels: FieldLabels, error: unknown) {
@@ -84,48 +73,49 @@ export const fieldOf =
     error: problemIn(pointer),
   });
 
-export interface NameValues {
+/** A text of a form, by the name that it is sent with. */
+export interface TextSpec {
   name: string;
-  description: string | null;
+  label: string;
+  hint?: string;
+  required?: boolean;
+  /** Of a text of several lines. */
+  rows?: number;
 }
 
-export interface NameFormProps extends Pick<SaveFormProps, 'verb'> {
-  values?: NameValues;
-  hint: string;
-  save: UseMutationResult<{ name: string }, Error, NameValues>;
-  /** Shows what was saved, by its name. */
-  show: (name: string) => Promise<void>;
-  onClose: () => void;
+interface TextFormProps<Texts> extends Pick<SaveFormProps, 'verb' | 'failed' | 'cancel'> {
+  specs: readonly TextSpec[];
+  /** What is edited. */
+  values?: Readonly<Record<string, unknown>> | undefined;
+  /** It gets what was entered, trimmed; what is empty is null. */
+  save: Pick<UseMutationResult<unknown, Error, Texts>, 'isPending' | 'error' | 'mutate'>;
 }
 
-const LABELS = { '/name': 'Name', '/description': 'Description' };
-
-export function NameForm({ values, verb, hint, save, show, onClose }: NameFormProps) {
-  const initial = { name: values?.name ?? '', description: values?.description ?? '' };
-  const { draft, field } = useDraft(initial, LABELS, save.error);
-  const submit = () => {
-    const entered = { name: draft.name.trim(), description: draft.description.trim() || null };
-    save.mutate(entered, {
-      onSuccess: ({ name }) => {
-        onClose();
-        void show(name);
-      },
-    });
-  };
-  const form = { verb, save, labels: LABELS, cancel: onClose, onSubmit: submit };
+/** A form of texts alone. */
+export function TextForm<Texts>({ specs, values = {}, save, ...form }: TextFormProps<Texts>) {
+  const labels = Object.fromEntries(specs.map(({ name, label }) => [`/${name}`, label]));
+  const initial = Object.fromEntries(specs.map(({ name }) => [name, String(values[name] ?? '')]));
+  const { draft, field } = useDraft(initial, labels, save.error);
+  const submit = () =>
+    save.mutate(Object.fromEntries(specs.map(({ name }) => [name, draft[name]?.trim() || null])) as Texts);
   return (
-    <SaveForm {...form} className="space-y-4">
-      <TextField {...field('name')} required maxLength={255} hint={hint} />
-      <TextField {...field('description')} />
+    <SaveForm {...form} save={save} labels={labels} onSubmit={submit} className="space-y-4">
+      {specs.map(({ name, rows, hint, required }) => {
+        const props = { ...field(name), value: draft[name] ?? '', hint };
+        if (rows !== undefined) return <TextArea key={name} {...props} rows={rows} />;
+        return <TextField key={name} {...props} required={required} maxLength={required ? 255 : undefined} />;
+      })}
     </SaveForm>
   );
 }
 
-export const NameButton = ({
-  title,
-  ...form
-}: Omit<NameFormProps, 'verb' | 'onClose'> & { title: string }) => (
-  <FormButton verb="Edit" title={title}>
-    {(close) => <NameForm {...form} verb="Save" onClose={close} />}
-  </FormButton>
-);
+export interface NameTexts {
+  name: string;
+  description: string | null;
+}
+
+/** The specs of what has a name and a description. */
+export const nameSpecs = (hint: string): readonly TextSpec[] => [
+  { name: 'name', label: 'Name', required: true, hint },
+  { name: 'description', label: 'Description' },
+];

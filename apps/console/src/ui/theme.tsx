@@ -1,27 +1,23 @@
 import { useState } from 'react';
+import { type Option, Select } from './field.js';
 
-export type Theme = 'system' | 'light' | 'dark';
+type Theme = 'system' | 'light' | 'dark';
 
 const ITEM = 'orrery.theme';
 
 /** What was chosen on this machine; `system` follows its setting. */
-export function storedTheme(): Theme {
+function storedTheme(): Theme {
   const stored = localStorage.getItem(ITEM);
   return stored === 'light' || stored === 'dark' ? stored : 'system';
 }
 
-export function applyTheme(theme: Theme = storedTheme()): void {
+export function applyTheme(): void {
+  const theme = storedTheme();
   if (theme === 'system') document.documentElement.removeAttribute('data-theme');
   else document.documentElement.setAttribute('data-theme', theme);
 }
 
-export function chooseTheme(theme: Theme): void {
-  if (theme === 'system') localStorage.removeItem(ITEM);
-  else localStorage.setItem(ITEM, theme);
-  applyTheme(theme);
-}
-
-const THEMES: readonly (readonly [Theme, string])[] = [
+const THEMES: readonly Option<Theme>[] = [
   ['system', 'System colours'],
   ['light', 'Light'],
   ['dark', 'Dark'],
@@ -30,21 +26,18 @@ const THEMES: readonly (readonly [Theme, string])[] = [
 export function ThemeSwitch() {
   const [theme, setTheme] = useState(storedTheme);
   const choose = (next: Theme) => {
-    chooseTheme(next);
+    if (next === 'system') localStorage.removeItem(ITEM);
+    else localStorage.setItem(ITEM, next);
+    applyTheme();
     setTheme(next);
   };
   return (
-    <select
+    <Select
       aria-label="Colours of the console"
-      value={theme}
-      onChange={(event) => choose(event.target.value as Theme)}
       className="rounded-md border border-line bg-transparent px-1.5 py-1 text-sm text-muted"
-    >
-      {THEMES.map(([value, words]) => (
-        <option key={value} value={value}>
-          {words}
-        </option>
-      ))}
-    </select>
+      value={theme}
+      onChange={choose}
+      options={THEMES}
+    />
   );
 }

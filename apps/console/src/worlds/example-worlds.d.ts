@@ -1,4 +1,4 @@
 declare module 'virtual:example-worlds' {
-  const worlds: readonly import('./example-world.js').ExampleWorld[];
+  const worlds: readonly import('./load-example.js').ExampleWorld[];
   export default worlds;
 }

@@ -1,12 +1,24 @@
+import type { components, Orrery } from '@orrery/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useRequestKey } from '../api/request-key.js';
-import { useChange } from '../api/use-change.js';
+import { useChange, useRequestKey } from '../api/change.js';
+import { DEPLOYMENTS, INSTANCES, SCHEDULES } from '../api/deployments.js';
+import { keyOf } from '../api/read.js';
+import { EVENTS, SCHEMAS, WORLDS } from '../api/worlds.js';
 import { Button } from '../ui/button.js';
 import { Await, ErrorNote, Progress } from '../ui/messages.js';
 import { Card } from '../ui/page.js';
-import { type ExampleWorld, loadExample } from './example-world.js';
+
+type Bodies = components['schemas'];
+
+/** A world of the folder `examples`, as the bodies of the requests that make it. */
+export interface ExampleWorld {
+  readonly world: Bodies['CreateWorld'];
+  readonly schemas: readonly Bodies['CreateEntitySchema'][];
+  readonly events: readonly Bodies['CreateEvent'][];
+  readonly deployment: { readonly name: string; readonly instances: readonly Bodies['NewEntityInstance'][] };
+}
 
 export function MoreExamples() {
   const [isOpen, setOpen] = useState(false);
@@ -32,7 +44,20 @@ export function LoadExample() {
 }
 
 function Choice({ worlds }: { worlds: readonly ExampleWorld[] }) {
-  const { load, progress } = useLoading();
+  const navigate = useNavigate();
+  const [progress, setProgress] = useState(0);
+  const { keyOf: requestKey, forget } = useRequestKey();
+  const load = useChange(
+    (orrery, example: ExampleWorld) => {
+      setProgress(0);
+      return loadExample(orrery, example, requestKey(example.world.name), setProgress);
+    },
+    [keyOf(WORLDS)],
+    (made) => {
+      forget();
+      return navigate({ to: '/worlds/$world/deployments/$deployment/live', params: made });
+    },
+  );
   const chosen = load.variables?.world.name;
   return (
     <>
@@ -61,28 +86,51 @@ function Choice({ worlds }: { worlds: readonly ExampleWorld[] }) {
         <ErrorNote
           error={load.error}
           title={`${chosen} was not made as a whole`}
-          onRetry={() => load.variables && load.mutate(load.variables)}
+          onRetry={() => load.mutate(load.variables)}
         />
       )}
     </>
   );
 }
 
-function useLoading() {
-  const navigate = useNavigate();
-  const [progress, setProgress] = useState(0);
-  const { keyOf, forget } = useRequestKey();
-  const load = useChange(
-    (orrery, example: ExampleWorld) => {
-      setProgress(0);
-      const onProgress = (done: number, of: number) => setProgress(done / of);
-      return loadExample(orrery, example, { key: keyOf(example.world.name), onProgress });
-    },
-    [['worlds']],
-    (made) => {
-      forget();
-      return navigate({ to: '/worlds/$world/deployments/$deployment/live', params: made });
-    },
+/**
+ * Makes the world with a deployment that runs all its events, and its first instances. Its schedules begin paused, as a
+ * model may cost money. Repeated with the same key it goes on where it ended, and makes nothing twice.
+ * @throws OrreryError at the first refusal
+ */
+async function loadExample(
+  orrery: Orrery,
+  { world, schemas, events, deployment }: ExampleWorld,
+  key: string,
+  onProgress: (part: number) => void,
+): Promise<{ world: string; deployment: string }> {
+  const total = schemas.length + events.length + deployment.instances.length + 3;
+  let done = 0;
+  const step = async <T,>(request: (idempotencyKey: string) => Promise<T>): Promise<T> => {
+    const answer = await request(`${key}-${done}`);
+    done += 1;
+    onProgress(done / total);
+    return answer;
+  };
+  const { address: worldAddress } = await step((idempotencyKey) =>
+    orrery.post(WORLDS, { body: world, idempotencyKey }),
   );
-  return { load, progress };
+  const path = { worldAddress };
+  for (const body of schemas)
+    await step((idempotencyKey) => orrery.post(SCHEMAS, { path, body, idempotencyKey }));
+  for (const body of events)
+    await step((idempotencyKey) => orrery.post(EVENTS, { path, body, idempotencyKey }));
+  const bindings = events.map(({ name }) => ({ event: name, eventVersion: 1 }));
+  const { address } = await step((idempotencyKey) =>
+    orrery.post(DEPLOYMENTS, { path, body: { name: deployment.name, bindings }, idempotencyKey }),
+  );
+  await step(async () => {
+    for await (const { event } of orrery.list(SCHEDULES, { path: { ...path, address } }))
+      await orrery.post(`${SCHEDULES}/{event}/pause`, { path: { ...path, address, event } });
+  });
+  for (const body of deployment.instances)
+    await step((idempotencyKey) =>
+      orrery.post(INSTANCES, { path: { ...path, address }, body, idempotencyKey }),
+    );
+  return { world: worldAddress, deployment: address };
 }

@@ -1,13 +1,16 @@
-import { useParams } from '@tanstack/react-router';
+import { useNavigate, useParams } from '@tanstack/react-router';
+import { useChange, useRemoval } from '../api/change.js';
+import { keyOf } from '../api/read.js';
 import type { World } from '../api/records.js';
-import { isOwn, useWorld } from '../api/worlds.js';
+import { isOwn, useWorld, WORLDS } from '../api/worlds.js';
 import { DeploymentList } from '../deployments/deployment-list.js';
 import { EventList } from '../events/event-list.js';
 import { SchemaList } from '../schemas/schema-list.js';
+import { Confirm } from '../ui/dialog.js';
 import { Await } from '../ui/messages.js';
 import { Card, Details, Page } from '../ui/page.js';
 import { Badge, CopyableCode, Time } from '../ui/values.js';
-import { WorldActions } from './world-actions.js';
+import { EditWorld } from './world-form.js';
 
 export default function WorldPage() {
   const { world } = useParams({ from: '/worlds/$world' });
@@ -18,7 +21,7 @@ export default function WorldPage() {
           title={record.name}
           lead={record.description}
           beside={record.isPublic && <Badge tone="accent">published</Badge>}
-          actions={isOwn(record) && <WorldActions world={record} page={world} />}
+          actions={isOwn(record) && <WorldActions world={record} />}
         >
           <DeploymentList world={world} isOwn={isOwn(record)} />
           <EventList world={world} isOwn={isOwn(record)} />
@@ -27,6 +30,40 @@ export default function WorldPage() {
         </Page>
       )}
     </Await>
+  );
+}
+
+function WorldActions({ world }: { world: World }) {
+  const { address, name, isPublic } = world;
+  const path = { idOrAddress: address };
+  const keys = [keyOf(WORLDS)];
+  const navigate = useNavigate();
+  const publish = useChange(
+    (orrery) => orrery.post(`/api/worlds/{idOrAddress}/${isPublic ? 'unpublish' : 'publish'}`, { path }),
+    keys,
+  );
+  const remove = useRemoval(
+    (orrery) => orrery.delete('/api/worlds/{idOrAddress}', { path }),
+    () => navigate({ to: '/' }),
+    keys,
+  );
+  return (
+    <>
+      <EditWorld world={world} />
+      <Confirm
+        verb={isPublic ? 'Unpublish' : 'Publish'}
+        look="secondary"
+        title={`${isPublic ? 'Unpublish' : 'Publish'} the world?`}
+        onConfirm={() => publish.mutateAsync()}
+      >
+        {isPublic
+          ? 'Other accounts can no longer read its definitions. Its deployments go on as they are.'
+          : 'Every account of this server can then read its schemas and events, but no prompts and templates.'}
+      </Confirm>
+      <Confirm verb="Delete" title={`Delete ${name}?`} onConfirm={remove}>
+        Its schemas and events go with it. This cannot be undone. A world with deployments is not deleted.
+      </Confirm>
+    </>
   );
 }
 

@@ -1,14 +1,11 @@
-import { lazy, Suspense } from 'react';
 import { RequiredMark } from '../field.js';
-import { Progress } from '../messages.js';
+import { Editor } from '../lazily.js';
 import type { EditorProps } from './editor.js';
 
 export interface JsonEditorProps extends EditorProps {
   hint?: string | undefined;
   required?: boolean;
 }
-
-const Editor = lazy(() => import('./editor.js'));
 
 /** An editor that marks mistakes at their place: those of JSON itself, and those that the API found. */
 export function JsonEditor({ hint, required, ...editor }: JsonEditorProps) {
@@ -18,9 +15,7 @@ export function JsonEditor({ hint, required, ...editor }: JsonEditorProps) {
       <p className="mb-1 flex items-baseline gap-2 font-medium">
         {label} {required && <RequiredMark />}
       </p>
-      <Suspense fallback={<Progress label="Loading the editor" />}>
-        <Editor {...editor} />
-      </Suspense>
+      <Editor {...editor} />
       {hint && <p className="mt-1 text-sm text-muted">{hint}</p>}
       {problems.length > 0 && (
         <ul className="mt-1 space-y-0.5 text-sm font-medium text-bad">

@@ -1,5 +1,6 @@
 import type { Orrery } from '@orrery/sdk';
 import { type QueryKey, type UseMutationResult, useMutation, useQueryClient } from '@tanstack/react-query';
+import { useRef } from 'react';
 import { useOrrery } from '../session/session.js';
 
 export function useReadAnew(): (keys: readonly QueryKey[]) => Promise<unknown> {
@@ -40,5 +41,28 @@ export function useRemoval(
     await mutateAsync();
     await leave();
     await readAnew(keys);
+  };
+}
+
+/** 128 random bits. `crypto.randomUUID` is missing in pages over plain HTTP. */
+export const newKey = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join(
+    '',
+  );
+
+/**
+ * Keys of requests that must happen once: what is sent again after a lost answer gets the key that it had, until it
+ * is forgotten because its outcome is known.
+ */
+export function useRequestKey() {
+  const sent = useRef<{ what: string; key: string }>(undefined);
+  return {
+    keyOf: (what: string): string => {
+      if (sent.current?.what !== what) sent.current = { what, key: newKey() };
+      return sent.current.key;
+    },
+    forget: () => {
+      sent.current = undefined;
+    },
   };
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { contractRows } from './contract-rows.js';
+import { contractRows } from './versions.js';
 
 const listed = (contract: Parameters<typeof contractRows>[0]) =>
   contractRows(contract)?.map(({ path, type, isRequired }) => `${path}: ${type}${isRequired ? '' : '?'}`);

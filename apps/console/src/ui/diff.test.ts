@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type DiffRow, diffRows } from './diff-rows.js';
+import { type DiffRow, diffRows } from './diff.js';
 
 const SIGNS = { same: ' ', changed: '~', added: '+', removed: '-' };
 const shown = (rows: readonly DiffRow[]) =>

@@ -1,0 +1,211 @@
+import type { UseMutationResult } from '@tanstack/react-query';
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { type ReactNode, useState } from 'react';
+import { useChange } from '../api/change.js';
+import { keyOf } from '../api/read.js';
+import { EVENTS, type EventRef, eventPath, useVersions, VERSION, VERSIONS } from '../api/worlds.js';
+import { Button, ButtonLink } from '../ui/button.js';
+import { LeaveGuard } from '../ui/dialog.js';
+import { TextField } from '../ui/field.js';
+import { Required, showFirstWrong, useFirstWrong, useRequired } from '../ui/form.js';
+import { Await, ErrorNote, problemAt, problemsOf, Unreadable } from '../ui/messages.js';
+import { Card, Page } from '../ui/page.js';
+import { NEW_VERSION, type VersionDraft, versionBodyOf, versionDraftOf } from './version-draft.js';
+import { VersionForm } from './version-form.js';
+import { FIRST_VERSION, type VersionProblems, versionProblems } from './version-words.js';
+
+/** What the pages show that follow: the service's words beside its answer. */
+const saying = (message: string | undefined) => ({
+  state: message ? { said: message } : {},
+  ignoreBlocker: true,
+});
+
+export function NewEventPage() {
+  const { world } = useParams({ from: '/worlds/$world/new-event' });
+  const navigate = useNavigate();
+  const [name, setName] = useState('');
+  const [description, setDescription] = useState('');
+  const path = { worldAddress: world };
+  const create = useChange(
+    async (orrery, draft: VersionDraft) => {
+      const firstVersion = versionBodyOf(draft, FIRST_VERSION);
+      const body = { name: name.trim(), description: description.trim() || null, firstVersion };
+      return orrery.answer('post', EVENTS, { path, body });
+    },
+    [keyOf(EVENTS, path)],
+    ({ data, message }) =>
+      navigate({
+        to: '/worlds/$world/events/$event',
+        params: { world, event: data.name },
+        ...saying(message),
+      }),
+  );
+  return (
+    <VersionEditor
+      title="New event"
+      lead="What can happen in this world. Further versions of it can follow."
+      world={world}
+      initial={NEW_VERSION}
+      isChanged={name !== '' || description !== ''}
+      save={create}
+      at={FIRST_VERSION}
+      verb="Create the event"
+      cancel={
+        <ButtonLink to="/worlds/$world" params={{ world }}>
+          Cancel
+        </ButtonLink>
+      }
+    >
+      <Card className="mb-5 grid gap-4 sm:grid-cols-2">
+        <TextField
+          label="Name"
+          required
+          value={name}
+          onChange={setName}
+          hint="Such as race_result."
+          error={problemAt(create.error, '/name')}
+        />
+        <TextField
+          label="Description"
+          value={description}
+          onChange={setDescription}
+          error={problemAt(create.error, '/description')}
+        />
+      </Card>
+    </VersionEditor>
+  );
+}
+
+/** A draft that is edited (`?version=`), or a new version (`?from=`). */
+export function EditVersionPage() {
+  const ref = useParams({ from: '/worlds/$world/events/$event/edit' });
+  const { version, from } = useSearch({ from: '/worlds/$world/events/$event/edit' });
+  return (
+    <Await query={useVersions(ref)} what="the versions">
+      {({ data }) => {
+        const source = data.find((one) => one.version === (version ?? from));
+        const initial = source === undefined ? NEW_VERSION : versionDraftOf(source);
+        return <OneVersion key={`${version} ${from}`} event={ref} version={version} initial={initial} />;
+      }}
+    </Await>
+  );
+}
+
+interface OneVersionProps {
+  event: EventRef;
+  version: number | undefined;
+  initial: VersionDraft;
+}
+
+function OneVersion({ event: ref, version, initial }: OneVersionProps) {
+  const navigate = useNavigate();
+  const page = { to: '/worlds/$world/events/$event', params: ref } as const;
+  const path = eventPath(ref);
+  const isNew = version === undefined;
+  const save = useChange(
+    async (orrery, draft: VersionDraft) => {
+      const body = versionBodyOf(draft);
+      return isNew
+        ? orrery.answer('post', VERSIONS, { path, body })
+        : orrery.answer('put', VERSION, { path: { ...path, version }, body });
+    },
+    [keyOf(EVENTS, path)],
+    ({ data, message }) => navigate({ ...page, search: { right: data.version }, ...saying(message) }),
+  );
+  return (
+    <VersionEditor
+      title={isNew ? `New version of ${ref.event}` : `${ref.event}, version ${version}`}
+      lead="A version can be bound before it is locked; from then on it never changes."
+      world={ref.world}
+      initial={initial}
+      save={save}
+      verb={isNew ? 'Create the version' : `Save version ${version}`}
+      cancel={<ButtonLink {...page}>Cancel</ButtonLink>}
+    />
+  );
+}
+
+interface EditorProps {
+  title: string;
+  lead: string;
+  world: string;
+  initial: VersionDraft;
+  save: UseMutationResult<unknown, Error, VersionDraft>;
+  /** Where the version is in the request. */
+  at?: string;
+  verb: string;
+  cancel: ReactNode;
+  /** Above the version: fields of the event. */
+  children?: ReactNode;
+  /** Whether something was entered in them. */
+  isChanged?: boolean;
+}
+
+function VersionEditor({ title, lead, world, initial, children, ...props }: EditorProps) {
+  const { save, at = '', isChanged = false } = props;
+  const [draft, setDraft] = useState(initial);
+  const required = useRequired();
+  const problems = versionProblems(save.error, at);
+  useFirstWrong(required.part, save.error);
+  return (
+    <Page title={title} lead={lead}>
+      <LeaveGuard isChanged={isChanged || JSON.stringify(draft) !== JSON.stringify(initial)} />
+      <Required required={required}>
+        {children}
+        <VersionForm
+          world={world}
+          draft={draft}
+          change={(part) => setDraft((now) => ({ ...now, ...part }))}
+          problems={problems}
+        />
+      </Required>
+      <SaveBar
+        {...props}
+        problems={problems}
+        onShow={() => showFirstWrong(required.part.current)}
+        onSave={() => required.isComplete() && save.mutate(draft)}
+      />
+    </Page>
+  );
+}
+
+interface SaveBarProps extends Pick<EditorProps, 'save' | 'verb' | 'cancel'> {
+  problems: VersionProblems;
+  onSave: () => void;
+  onShow: () => void;
+}
+
+const SaveBar = ({ verb, save: { error, isPending }, problems, onSave, onShow, cancel }: SaveBarProps) => (
+  <div className="sticky bottom-0 z-10 -mx-4 mt-6 border-t border-line bg-bg px-4 py-3 sm:-mx-6 sm:px-6">
+    {areAllShown(error, problems) ? (
+      <p role="alert" className="mb-2 flex flex-wrap items-center gap-2 font-medium text-bad">
+        {error instanceof Unreadable ? error.message : 'It was not saved.'} Look at:{' '}
+        {partsIn(error, problems).join(', ')}.
+        <Button size="small" onClick={onShow}>
+          Show
+        </Button>
+      </p>
+    ) : (
+      <ErrorNote
+        title="It was not saved"
+        error={error}
+        shownElsewhere={problems.isShown}
+        nameOf={problems.nameOf}
+      />
+    )}
+    <div className="flex justify-end gap-2">
+      {cancel}
+      <Button look="primary" pending={isPending} onClick={onSave}>
+        {verb}
+      </Button>
+    </div>
+  </div>
+);
+
+const areAllShown = (error: unknown, { isShown }: VersionProblems): boolean =>
+  error instanceof Unreadable ||
+  (problemsOf(error).length > 0 && problemsOf(error).every(({ pointer }) => isShown(pointer)));
+
+const partsIn = (error: unknown, { nameOf }: VersionProblems): string[] => [
+  ...new Set(problemsOf(error).map(({ pointer }) => nameOf(pointer) ?? pointer)),
+];
