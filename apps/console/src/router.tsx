@@ -60,20 +60,18 @@ const worlds = createRoute({
   validateSearch: searchOf({ owner: oneOf(['all'] as const), page: pageIn }),
 });
 
-type PageModule = Record<string, () => ReactNode>;
-
 /** `name`: the page among the exports of a file that has several. */
 const page = <Parent extends AnyRoute, const Path extends string, Search = object>(
   parent: Parent,
   path: Path,
-  load: () => Promise<PageModule>,
+  load: () => Promise<Record<string, unknown>>,
   validateSearch?: (search: Record<string, unknown>) => Search,
   name = 'default',
 ) =>
   createRoute({
     getParentRoute: () => parent,
     path,
-    component: lazyRouteComponent(load, name),
+    component: lazyRouteComponent(load as () => Promise<Record<string, () => ReactNode>>, name),
     ...(validateSearch && { validateSearch }),
   });
 

@@ -2,9 +2,9 @@ import { useDeployments } from '../api/deployments.js';
 import type { Deployment } from '../api/records.js';
 import { useEvents } from '../api/worlds.js';
 import { ButtonLink, NameLink } from '../ui/button.js';
-import { ListSection } from '../ui/listing.js';
 import { usePageSearch } from '../ui/search-values.js';
 import type { Column } from '../ui/table.js';
+import { ListSection } from '../ui/table.js';
 import { Badge, Time } from '../ui/values.js';
 
 export function DeploymentList({ world, isOwn }: { world: string; isOwn: boolean }) {

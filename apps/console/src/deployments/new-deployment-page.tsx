@@ -12,8 +12,14 @@ import { Await, problemsOf } from '../ui/messages.js';
 import { Card, Page } from '../ui/page.js';
 import { SaveForm, useDraft } from '../ui/save-form.js';
 import { readNumber } from '../ui/typed-text.js';
-import { draftOfSettings, EMPTY_SETTINGS, settingsOf } from './settings-draft.js';
-import { ModelAndPaymentFields, NameFields, SETTINGS_LABELS } from './settings-fields.js';
+import {
+  draftOfSettings,
+  EMPTY_SETTINGS,
+  ModelAndPaymentFields,
+  NameFields,
+  SETTINGS_LABELS,
+  settingsOf,
+} from './settings-fields.js';
 
 export default function NewDeploymentPage() {
   const { world } = useParams({ from: '/worlds/$world/deploy' });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { draftOfFilter, filterOf, filterWords } from './onchain-draft.js';
+import { draftOfFilter, filterOf, filterWords } from './bindings.js';
 
 it.each([
   [null, null, 'everything'],

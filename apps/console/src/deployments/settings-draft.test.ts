@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Deployment } from '../api/records.js';
-import { changedSettings, draftOfSettings, EMPTY_SETTINGS, editsOf, settingsOf } from './settings-draft.js';
+import { changedSettings, draftOfSettings, EMPTY_SETTINGS, editsOf, settingsOf } from './settings-fields.js';
 
 const deployment = {
   name: 'Season 1',

@@ -1,8 +1,8 @@
 import type { Event } from '../api/records.js';
 import { useEvents } from '../api/worlds.js';
 import { ButtonLink, NameLink } from '../ui/button.js';
-import { CHANGED, ListSection } from '../ui/listing.js';
 import type { Column } from '../ui/table.js';
+import { CHANGED, ListSection } from '../ui/table.js';
 
 export const EventList = ({ world, isOwn }: { world: string; isOwn: boolean }) => (
   <ListSection

@@ -1,7 +1,8 @@
 import { Link, useNavigate, useParams, useRouterState } from '@tanstack/react-router';
 import { useChange, useRemoval } from '../api/change.js';
+import { useBindings, useDeployments } from '../api/deployments.js';
 import { keyOf } from '../api/read.js';
-import type { Event, EventVersion } from '../api/records.js';
+import type { Deployment, Event, EventVersion } from '../api/records.js';
 import {
   EVENT,
   EVENTS,
@@ -13,15 +14,13 @@ import {
   useWorld,
   VERSION,
 } from '../api/worlds.js';
-import { ButtonLink } from '../ui/button.js';
+import { ButtonLink, NameLink } from '../ui/button.js';
 import { Confirm, FormButton } from '../ui/dialog.js';
-import { CHANGED } from '../ui/listing.js';
 import { Await, Said } from '../ui/messages.js';
 import { Empty, Page, Section } from '../ui/page.js';
 import { type NameTexts, nameSpecs, TextForm } from '../ui/save-form.js';
-import { actionsColumn, type Column, Table } from '../ui/table.js';
+import { actionsColumn, CHANGED, type Column, ListSection, Table } from '../ui/table.js';
 import { Badge } from '../ui/values.js';
-import { EventDeployments } from './event-deployments.js';
 import { versionPart } from './version-words.js';
 import { StartedBy, Versions } from './versions.js';
 
@@ -220,4 +219,68 @@ const COLUMNS: readonly Column<EventVersion>[] = [
 function Decides({ version: { mutationSettings, behaviorPrompt } }: { version: EventVersion }) {
   if (mutationSettings === null) return behaviorPrompt ? 'an AI model' : 'nothing yet';
   return mutationSettings.mode === 'direct' ? 'a template' : 'an AI model';
+}
+
+/** What each deployment binds is asked for one by one. */
+const MOST_SHOWN = 10;
+
+export function EventDeployments({ world, event }: EventRef) {
+  const query = useDeployments(world);
+  const data = query.data && { ...query.data, data: query.data.data.slice(0, MOST_SHOWN) };
+  const left = (data?.pagination.total ?? 0) - MOST_SHOWN;
+  return (
+    <ListSection
+      query={{ ...query, data }}
+      what="deployments"
+      title="Where it runs"
+      label="Where it runs"
+      lead="An event is executed in a deployment that binds one of its versions."
+      columns={[
+        { header: 'Deployment', cell: (deployment) => <Name deployment={deployment} world={world} /> },
+        {
+          header: 'Bound',
+          cell: (deployment) => <Binding deployment={deployment} world={world} event={event} />,
+        },
+      ]}
+      rowKey={({ address }) => address}
+      create={
+        <ButtonLink to="/worlds/$world/deploy" params={{ world }}>
+          New deployment
+        </ButtonLink>
+      }
+      empty="Nothing runs it yet."
+      foot={
+        left > 0 && (
+          <p className="mt-2 text-sm text-muted">
+            and {left} more on the{' '}
+            <Link to="/worlds/$world" params={{ world }} className="link">
+              page of the world
+            </Link>
+          </p>
+        )
+      }
+    >
+      A new deployment binds the events of the world that you choose.
+    </ListSection>
+  );
+}
+
+const Name = ({ deployment: { name, address }, world }: { deployment: Deployment; world: string }) => (
+  <NameLink to="/worlds/$world/deployments/$deployment" params={{ world, deployment: address }}>
+    {name}
+  </NameLink>
+);
+
+function Binding({ deployment: { address, mode }, world, event }: EventRef & { deployment: Deployment }) {
+  const ref = { world, deployment: address };
+  const { data } = useBindings(ref);
+  if (data === undefined) return '…';
+  const bound = data.find((binding) => binding.event === event);
+  if (bound !== undefined) return `version ${bound.eventVersion}`;
+  if (mode === 'locked') return <span className="text-muted">no, and it is locked</span>;
+  return (
+    <ButtonLink size="small" to="/worlds/$world/deployments/$deployment/settings" params={ref}>
+      Bind it
+    </ButtonLink>
+  );
 }

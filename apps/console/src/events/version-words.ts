@@ -1,6 +1,5 @@
 import type { EventVersion } from '../api/records.js';
-import { problemsBelow } from '../ui/messages.js';
-import { type FieldLabels, isIn, labelAt, partWords } from '../ui/pointers.js';
+import { type FieldLabels, isIn, labelAt, partWords, problemsBelow } from '../ui/messages.js';
 import type { ChangeMode } from './version-draft.js';
 
 type Guards = NonNullable<EventVersion['guards']>;

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@orrery/sdk';
 import { useMemo, useState } from 'react';
 import type { EventVersion } from '../api/records.js';
-import type { Field, Member } from '../forms/fields.js';
+import type { Field, Member } from '../forms/form-model.js';
 import { formOf } from '../forms/form-model.js';
 import { CheckField, SelectField } from '../ui/field.js';
 import { JsonView } from '../ui/json-view.js';

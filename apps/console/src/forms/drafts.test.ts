@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { emptyObject, type ObjectDraft, objectDraft, readDraft } from './drafts.js';
-import type { ObjectField } from './fields.js';
+import type { ObjectField } from './form-model.js';
 import { formOf } from './form-model.js';
 
 function rootOf(schema: Parameters<typeof formOf>[0]): ObjectField {

@@ -1,8 +1,8 @@
 import type { JsonObject } from '@orrery/sdk';
 import type { Problem } from '../ui/messages.js';
-import { below } from '../ui/pointers.js';
+import { below } from '../ui/messages.js';
 import { numberIn, whyNoNumber } from '../ui/typed-text.js';
-import type { Bounds, Field, ListField, Member, NumberField, ObjectField, TextField } from './fields.js';
+import type { Bounds, Field, ListField, Member, NumberField, ObjectField, TextField } from './form-model.js';
 import { isObject } from './json.js';
 
 /**

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Field } from './fields.js';
+import type { Field } from './form-model.js';
 import { formOf } from './form-model.js';
 
 function fieldsOf(schema: Parameters<typeof formOf>[0]): Record<string, Field & { isRequired: boolean }> {

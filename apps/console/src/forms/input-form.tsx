@@ -1,9 +1,9 @@
 import type { ReactNode } from 'react';
 import { Button } from '../ui/button.js';
 import { type FieldProps, Field as LabelledControl } from '../ui/field.js';
-import { below } from '../ui/pointers.js';
+import { below } from '../ui/messages.js';
 import { type Draft, emptyDraft, initialDraft, type ObjectDraft, type Problems } from './drafts.js';
-import type { Field, ListField, ObjectField } from './fields.js';
+import type { Field, ListField, ObjectField } from './form-model.js';
 
 interface ControlProps<F extends Field, D> {
   field: F;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { endOf, livesFor, outlives } from './key-lives.js';
+import { endOf, livesFor, outlives } from './new-key.js';
 
 const now = Date.parse('2026-11-23T12:00:00.000Z');
 const inTenHours = '2026-11-23T22:00:00.000Z';

@@ -2,11 +2,9 @@ import type { components } from '@orrery/sdk';
 import { useChange } from '../api/change.js';
 import { keyOf } from '../api/read.js';
 import type { Me } from '../api/records.js';
-import { signForKey } from '../session/sign-in.js';
-import { type BrowserWallet, useWallets } from '../session/wallets.js';
+import { type BrowserWallet, signForKey, useWallets } from '../session/sign-in.js';
 import { CheckList, named, type Option, SelectField, TextField } from '../ui/field.js';
 import { SaveForm, useDraft } from '../ui/save-form.js';
-import { endOf, type Life, livesFor, outlives } from './key-lives.js';
 
 type KeyBody = components['schemas']['CreateKey'];
 type Scope = KeyBody['scopes'][number];
@@ -94,3 +92,35 @@ function lifeHint(end: string | null, isSigned: boolean): string | undefined {
   if (isSigned) return 'That is longer than this session: your wallet signs for it.';
   return end === null ? undefined : 'It ends with the key of this session, also when you sign out.';
 }
+
+const LIVES = [
+  ['1', 'a day'],
+  ['30', '30 days'],
+  ['365', 'a year'],
+  ['ever', 'for ever'],
+] as const;
+
+/** How long a new key is to be good: so many days, for ever, or as long as the key of the session. */
+export type Life = (typeof LIVES)[number][0] | 'session';
+
+const DAY_MS = 86_400_000;
+
+/** When a key of that life ends, by RFC 3339; undefined where that is not to be said. */
+export const endOf = (life: Life, now: number): string | undefined =>
+  life === 'session' || life === 'ever' ? undefined : new Date(now + Number(life) * DAY_MS).toISOString();
+
+/** Whether a key of the session, which ends at `sessionEnd`, cannot make one of that life. */
+export function outlives(life: Life, sessionEnd: string | null, now: number): boolean {
+  if (sessionEnd === null || life === 'session') return false;
+  return life === 'ever' || now + Number(life) * DAY_MS > Date.parse(sessionEnd);
+}
+
+/** The lives to choose from. Longer ones than the session's need a wallet that can sign. */
+export const livesFor = (
+  sessionEnd: string | null,
+  canSign: boolean,
+  now: number,
+): readonly (readonly [Life, string])[] => [
+  ...(sessionEnd === null ? [] : [['session', 'as long as this session'] as const]),
+  ...LIVES.filter(([life]) => canSign || !outlives(life, sessionEnd, now)),
+];

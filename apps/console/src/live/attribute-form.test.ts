@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Attribute } from '../api/records.js';
 import { emptyObject, readDraft } from '../forms/drafts.js';
-import { formOfState } from './attribute-form.js';
+import { formOfState } from './new-instance.js';
 
 const attribute = (name: string, of: Partial<Attribute>): Attribute => ({
   id: 1,

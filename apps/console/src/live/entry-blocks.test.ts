@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { BLOCK, blockOf, blockQuery, blocksOfRows, isOpen, rowOfSeq, seqOfRow } from './entry-blocks.js';
+import { BLOCK, blockOf, blockQuery, blocksOfRows, isOpen, rowOfSeq, seqOfRow } from './queries.js';
 
 it('every entry is in one block, which its query reads', () => {
   for (const seq of [1, BLOCK, BLOCK + 1, 2 * BLOCK, 1234]) {

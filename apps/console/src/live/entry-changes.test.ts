@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { applied, type InstanceChange } from './entry-changes.js';
+import { applied, type InstanceChange } from './entry-panel.js';
 
 const change = (parts: Partial<InstanceChange>): InstanceChange => ({
   entitySchema: 'horse',

@@ -1,4 +1,4 @@
-import type { EntityInstance } from '@orrery/sdk';
+import type { components, EntityInstance } from '@orrery/sdk';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { instanceKey } from '../api/deployments.js';
@@ -9,10 +9,8 @@ import { Diff } from '../ui/lazily.js';
 import { Await } from '../ui/messages.js';
 import { Card, Details, Section } from '../ui/page.js';
 import { Badge, CopyableCode, Time } from '../ui/values.js';
-import { blockOf } from './entry-blocks.js';
-import { applied, type InstanceChange } from './entry-changes.js';
 import { beginOf, callerOf, type JournalEntry, reasonOf, titleOf } from './entry-words.js';
-import { entriesQuery, stateQuery } from './queries.js';
+import { blockOf, entriesQuery, stateQuery } from './queries.js';
 import type { PartProps } from './tail.js';
 
 export function EntryPanel({ deployment, tail, seq }: PartProps) {
@@ -149,4 +147,14 @@ function Change({ deployment, change, seq }: ChangeProps) {
       )}
     </>
   );
+}
+
+type State = EntityInstance['state'];
+export type InstanceChange = components['schemas']['InstanceChange'];
+
+/** What a change leaves of a state (docs/history.md); null: absent. */
+export function applied(before: State | null, { op, set, unset }: InstanceChange): State | null {
+  if (op === 'delete') return null;
+  const kept = Object.entries(op === 'create' ? {} : (before ?? {}));
+  return { ...Object.fromEntries(kept.filter(([attribute]) => !unset.includes(attribute))), ...set };
 }

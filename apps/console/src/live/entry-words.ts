@@ -1,6 +1,6 @@
 import type { HistoryEntry, LiveEntry } from '@orrery/sdk';
-import { partWords, withoutPointer } from '../ui/pointers.js';
-import { shownValue } from './columns.js';
+import { partWords, withoutPointer } from '../ui/messages.js';
+import { shownValue } from './instances.js';
 
 export type JournalEntry = HistoryEntry | LiveEntry;
 export type Tone = 'ok' | 'failed' | 'plain';

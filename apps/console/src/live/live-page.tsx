@@ -4,11 +4,10 @@ import { Await, ErrorNote } from '../ui/messages.js';
 import { EntryPanel } from './entry-panel.js';
 import { Instances } from './instances.js';
 import { Lines } from './lines.js';
-import { Position } from './position.js';
+import { Position, usePosition } from './position.js';
 import type { Tail } from './tail.js';
+import { useTail } from './tail.js';
 import { Timeline } from './timeline.js';
-import { usePosition } from './use-position.js';
-import { useTail } from './use-tail.js';
 
 export default function LivePage() {
   const ref = useParams({ from: '/worlds/$world/deployments/$deployment/live' });

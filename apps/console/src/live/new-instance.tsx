@@ -1,15 +1,16 @@
+import type { JsonObject } from '@orrery/sdk';
 import { useMemo, useState } from 'react';
 import { useChange } from '../api/change.js';
 import { deploymentKey, deploymentPath, INSTANCES, useDeployment } from '../api/deployments.js';
-import type { NewInstance as Body, DeploymentRef, EntitySchema } from '../api/records.js';
+import type { Attribute, NewInstance as Body, DeploymentRef, EntitySchema } from '../api/records.js';
 import { emptyObject, type Problems, problemMap, readDraft } from '../forms/drafts.js';
+import type { ObjectField } from '../forms/form-model.js';
+import { fieldOfSchema } from '../forms/form-model.js';
 import { MemberControls } from '../forms/input-form.js';
 import { FormButton } from '../ui/dialog.js';
 import { SelectField, TextField } from '../ui/field.js';
-import { problemAt, problemsBelow } from '../ui/messages.js';
-import { partWords } from '../ui/pointers.js';
+import { partWords, problemAt, problemsBelow } from '../ui/messages.js';
 import { SaveForm } from '../ui/save-form.js';
-import { formOfState } from './attribute-form.js';
 
 interface NewInstanceProps {
   deployment: DeploymentRef;
@@ -128,5 +129,39 @@ function useStateForm(schemas: readonly EntitySchema[], schema: string) {
       setProblems(read.problems);
       return read.problems.size === 0 ? read.value : undefined;
     },
+  };
+}
+
+/** The form of an instance's state: a control for each attribute, which begins with its default. */
+export const formOfState = (attributes: readonly Attribute[]): ObjectField => ({
+  kind: 'object',
+  members: attributes.map((attribute) => ({
+    name: attribute.name,
+    isRequired: isNeeded(attribute),
+    field: fieldOfSchema(valueSchema(attribute)),
+  })),
+});
+
+/** The service fills in defaults before it looks for required attributes. */
+const isNeeded = ({ constraints, defaultValue }: Attribute): boolean =>
+  constraints?.required === true && defaultValue === null;
+
+const TYPES = {
+  integer: { type: 'integer' },
+  float: { type: 'number' },
+  string: { type: 'string' },
+  boolean: { type: 'boolean' },
+  json: {},
+} as const satisfies Record<Attribute['type'], JsonObject>;
+
+function valueSchema({ type, constraints, defaultValue }: Attribute): JsonObject {
+  const { min, max, enum: words, pattern } = constraints ?? {};
+  return {
+    ...TYPES[type],
+    ...(min !== undefined && { minimum: min }),
+    ...(max !== undefined && { maximum: max }),
+    ...(words !== undefined && { enum: words }),
+    ...(pattern !== undefined && { pattern }),
+    ...(defaultValue !== null && { default: defaultValue }),
   };
 }

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { createPace } from './pace.js';
+import { createPace } from './tail.js';
 
 function paced() {
   vi.useFakeTimers();

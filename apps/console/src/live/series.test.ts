@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { JournalEntry } from './entry-words.js';
-import { nearestSeq, numbersIn, plotColumns, pointsOf } from './series.js';
+import { nearestSeq, numbersIn, plotColumns, pointsOf } from './lines.js';
 
 const entry = (seq: number, stateChanges: JournalEntry['stateChanges']) =>
   ({ seq, executedAt: new Date(seq * 1000).toISOString(), stateChanges }) as JournalEntry;

@@ -1,5 +1,11 @@
+import { OrreryError } from '@orrery/sdk';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
+import { deploymentKey } from '../api/deployments.js';
 import type { DeploymentRef } from '../api/records.js';
+import { endIfRefused, useOrrery, useSession } from '../session/session.js';
 import type { JournalEntry } from './entry-words.js';
+import { tailKey, tailQuery } from './queries.js';
 
 /** The end of a journal, as the stream tells it. */
 export interface Tail {
@@ -44,4 +50,75 @@ export function withRecent(
   const known = new Set(read.map(({ seq }) => seq));
   const added = recent.filter((entry) => !known.has(entry.seq) && isWanted(entry));
   return added.length === 0 ? [...read] : [...added, ...read].sort((a, b) => b.seq - a.seq);
+}
+
+/** A busy deployment is shown anew this often, in milliseconds. */
+const PACE_MS = 150;
+
+export function useTail(ref: DeploymentRef) {
+  const { world, deployment } = ref;
+  const session = useSession();
+  const orrery = useOrrery();
+  const client = useQueryClient();
+  const query = useQuery(tailQuery(orrery, ref));
+  const [error, setError] = useState<unknown>(null);
+  const [tries, setTries] = useState(0);
+  const isThere = query.data !== undefined;
+  // Another one of `tries` starts it anew.
+  useEffect(() => {
+    if (!isThere || tries < 0) return;
+    const followed = { world, deployment };
+    const leaving = new AbortController();
+    const pace = createPace<JournalEntry>(PACE_MS, (entries) =>
+      client.setQueryData<Tail>(tailKey(followed), (tail) => tail && advanced(tail, entries)),
+    );
+    const after = client.getQueryData<Tail>(tailKey(followed))?.head ?? 0;
+    const { signal } = leaving;
+    const follow = async () => {
+      const stream = orrery.deployment(world, deployment).stream({ after, include: 'all', signal });
+      for await (const event of stream) if (event.type === 'entry') pace.add(event.entry);
+    };
+    follow().catch((caught: unknown) => {
+      if (signal.aborted) return;
+      endIfRefused(session, caught);
+      setError(caught);
+    });
+    return () => {
+      leaving.abort();
+      pace.stop();
+    };
+  }, [client, orrery, session, world, deployment, isThere, tries]);
+  const again = () => {
+    setError(null);
+    // Where the database has lost entries, what was read of them is wrong.
+    if (error instanceof OrreryError && error.code === 'tail_lost')
+      void client.resetQueries({ queryKey: deploymentKey(ref) });
+    setTries((count) => count + 1);
+  };
+  return { query, error, again };
+}
+
+/** Hands things on in groups: the first at once, those that follow at most every `ms`. */
+export function createPace<T>(ms: number, handOn: (items: readonly T[]) => void) {
+  let waiting: T[] = [];
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const flush = () => {
+    timer = undefined;
+    if (waiting.length === 0) return;
+    const items = waiting;
+    waiting = [];
+    timer = setTimeout(flush, ms);
+    handOn(items);
+  };
+  return {
+    add: (item: T) => {
+      waiting.push(item);
+      if (timer === undefined) flush();
+    },
+    /** What still waits is dropped. */
+    stop: () => {
+      clearTimeout(timer);
+      waiting = [];
+    },
+  };
 }

@@ -9,13 +9,21 @@ import { ErrorNote, Progress } from '../ui/messages.js';
 import { Section } from '../ui/page.js';
 import { useSeenRows } from '../ui/table.js';
 import { localTime } from '../ui/values.js';
-import { blockOf, blocksOfRows, rowOfSeq, seqOfRow } from './entry-blocks.js';
 import { effectOf, type JournalEntry, titleOf, toneOf } from './entry-words.js';
 import { type LiveSearch, useLiveSearch } from './live-search.js';
-import { entriesQuery, filteredQuery, historyFilter, passes } from './queries.js';
+import type { PositionState } from './position.js';
+import {
+  blockOf,
+  blocksOfRows,
+  entriesQuery,
+  filteredQuery,
+  historyFilter,
+  passes,
+  rowOfSeq,
+  seqOfRow,
+} from './queries.js';
 import type { PartProps } from './tail.js';
 import { withRecent } from './tail.js';
-import type { PositionState } from './use-position.js';
 
 interface TimelineProps extends PartProps {
   onGo: PositionState['go'];

@@ -1,15 +1,14 @@
 import { useDeploymentRef, usePayments } from '../api/deployments.js';
 import type { Payment, PaymentTotal } from '../api/records.js';
 import { EntryLink } from '../deployments/entry-link.js';
-import { formatAmount } from '../ui/amount.js';
 import { ButtonLink } from '../ui/button.js';
 import { Filter } from '../ui/field.js';
 import { Await } from '../ui/messages.js';
 import { Empty, Section } from '../ui/page.js';
 import { usePageSearch } from '../ui/search-values.js';
 import { type Column, Pager, Table } from '../ui/table.js';
-import { explorerLink, Transaction } from '../ui/transaction.js';
-import { Badge, CopyableCode, Time } from '../ui/values.js';
+import { formatAmount } from '../ui/typed-text.js';
+import { Badge, CopyableCode, explorerLink, Time, Transaction } from '../ui/values.js';
 import { paymentMeaning, paymentTone, STATUSES } from './payment-words.js';
 
 export default function PaymentsPage() {

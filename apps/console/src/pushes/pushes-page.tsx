@@ -13,13 +13,11 @@ import { EntryLink } from '../deployments/entry-link.js';
 import { Button, ButtonLink } from '../ui/button.js';
 import { Confirm } from '../ui/dialog.js';
 import { Filter } from '../ui/field.js';
-import { Listing } from '../ui/listing.js';
 import { ErrorNote } from '../ui/messages.js';
 import { Empty } from '../ui/page.js';
 import { usePageSearch } from '../ui/search-values.js';
-import { actionsColumn, type Column } from '../ui/table.js';
-import { safeLink, Transaction } from '../ui/transaction.js';
-import { Badge, Failure } from '../ui/values.js';
+import { actionsColumn, type Column, Listing } from '../ui/table.js';
+import { Badge, Failure, safeLink, Transaction } from '../ui/values.js';
 import { pushMeaning, pushTone, STATES } from './push-words.js';
 
 export default function PushesPage() {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { changedInstances } from './change-rows.js';
+import { changedInstances } from './changes.js';
 
 it('sets what an execution changes beside what was there', () => {
   const before = new Map([

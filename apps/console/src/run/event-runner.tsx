@@ -10,12 +10,18 @@ import { formOf, type InputForm } from '../forms/form-model.js';
 import { useOrrery } from '../session/session.js';
 import { Button } from '../ui/button.js';
 import { SelectField } from '../ui/field.js';
-import { ErrorNote, Progress, problemsBelow } from '../ui/messages.js';
+import { ErrorNote, isIn, Progress, problemsBelow } from '../ui/messages.js';
 import { Card } from '../ui/page.js';
-import { isIn } from '../ui/pointers.js';
 import { executeEvent, isUndecided, type Otherwise, type Outcome, tryEvent } from './execute.js';
-import { InputEditor } from './input-editor.js';
-import { type Entered, enteredOf, keptOf, partOf, readEntered, startOf } from './input-state.js';
+import {
+  type Entered,
+  enteredOf,
+  InputEditor,
+  keptOf,
+  partOf,
+  readEntered,
+  startOf,
+} from './input-editor.js';
 import { FailureView, OutcomeView } from './outcome-view.js';
 
 export interface EventRunnerProps {

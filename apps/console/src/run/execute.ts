@@ -10,7 +10,7 @@ import { OrreryError } from '@orrery/sdk';
 import { DEPLOYMENT, deploymentPath, INSTANCES, instanceKey, splitKey } from '../api/deployments.js';
 import type { DeploymentRef } from '../api/records.js';
 import { isObject } from '../forms/json.js';
-import type { StatesBefore } from './change-rows.js';
+import type { StatesBefore } from './changes.js';
 
 export interface Request {
   readonly event: string;

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { formOf } from '../forms/form-model.js';
-import { asForm, asJson, enteredOf, keptOf, partOf, readEntered, startOf } from './input-state.js';
+import { asForm, asJson, enteredOf, keptOf, partOf, readEntered, startOf } from './input-editor.js';
 
 const form = formOf({ raceId: 'string', laps: 'integer?' });
 const any = formOf(null);

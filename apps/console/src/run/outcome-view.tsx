@@ -3,12 +3,11 @@ import type { ReactNode } from 'react';
 import { EntryLink } from '../deployments/entry-link.js';
 import { VERSION_LABELS } from '../events/version-words.js';
 import { JsonView } from '../ui/json-view.js';
-import { ErrorNote } from '../ui/messages.js';
+import { ErrorNote, labelAt, partWords } from '../ui/messages.js';
 import { Card, Details } from '../ui/page.js';
-import { labelAt, partWords } from '../ui/pointers.js';
 import { Badge, CopyableCode, Time } from '../ui/values.js';
-import { ChangeTable } from './change-table.js';
-import { ExchangeView } from './exchange-view.js';
+import { ChangeTable } from './changes.js';
+import { ExchangeView } from './exchange.js';
 import { failedEntryOf, isUndecided, llmOfError, type Outcome } from './execute.js';
 
 export function OutcomeView({ outcome }: { outcome: Outcome }) {

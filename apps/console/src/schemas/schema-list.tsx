@@ -5,9 +5,9 @@ import type { EntitySchema } from '../api/records.js';
 import { SCHEMA, SCHEMAS, useSchemas } from '../api/worlds.js';
 import { NameLink } from '../ui/button.js';
 import { FormButton } from '../ui/dialog.js';
-import { CHANGED, ListSection } from '../ui/listing.js';
 import { type NameTexts, nameSpecs, TextForm } from '../ui/save-form.js';
 import type { Column } from '../ui/table.js';
+import { CHANGED, ListSection } from '../ui/table.js';
 
 export function SchemaList({ world, isOwn }: { world: string; isOwn: boolean }) {
   const query = useSchemas(world);

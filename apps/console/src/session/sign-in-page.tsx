@@ -2,14 +2,19 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate, useRouterState } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { Button } from '../ui/button.js';
-import { TextField } from '../ui/field.js';
-import { Form } from '../ui/form.js';
+import { Form, TextField } from '../ui/field.js';
 import mark from '../ui/mark.svg';
 import { ErrorNote, Progress } from '../ui/messages.js';
 import { ThemeSwitch } from '../ui/theme.js';
 import { useEnding, useSession } from './session.js';
-import { checkKey, exchangeCode, readMethods, signInWithWallet } from './sign-in.js';
-import { type BrowserWallet, useWallets } from './wallets.js';
+import {
+  type BrowserWallet,
+  checkKey,
+  exchangeCode,
+  readMethods,
+  signInWithWallet,
+  useWallets,
+} from './sign-in.js';
 
 export function SignInPage() {
   const reason = useEnding();

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { formatAmount, formatUsd } from './amount.js';
+import { formatAmount, formatUsd } from './typed-text.js';
 
 it.each([
   ['50000', 6, '0.05'],

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { labelAt, partWords, warningsIn, withoutPointer } from './pointers.js';
+import { labelAt, partWords, warningsIn, withoutPointer } from './messages.js';
 
 const labels = { '/name': 'Name', '/guards': 'Guards', '/guards/deny': 'Attributes that stay' };
 

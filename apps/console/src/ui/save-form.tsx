@@ -2,10 +2,8 @@ import type { UseMutationResult } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { Button } from './button.js';
 import { Actions } from './dialog.js';
-import { TextArea, TextField } from './field.js';
-import { Form, type FormProps } from './form.js';
-import { ErrorNote, problemAt } from './messages.js';
-import { type FieldLabels, fieldsOf, type NameField } from './pointers.js';
+import { Form, type FormProps, TextArea, TextField } from './field.js';
+import { ErrorNote, type FieldLabels, fieldsOf, type NameField, problemAt } from './messages.js';
 
 export interface SaveFormProps extends FormProps {
   verb: string;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { explorerLink, safeLink } from './transaction.js';
+import { explorerLink, safeLink } from './values.js';
 
 const HASH = `0x${'ab'.repeat(32)}`;
 const SIGNATURE = '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW';

@@ -1,12 +1,12 @@
 import { useDeployment, useDeploymentRef, useUsage } from '../api/deployments.js';
 import type { AiUsage } from '../api/records.js';
-import { formatUsd } from '../ui/amount.js';
 import { SelectField } from '../ui/field.js';
 import { Chart } from '../ui/lazily.js';
 import { Await, ErrorNote } from '../ui/messages.js';
 import { Card, Empty, Section } from '../ui/page.js';
 import { usePageSearch } from '../ui/search-values.js';
 import { type Column, Table } from '../ui/table.js';
+import { formatUsd } from '../ui/typed-text.js';
 import {
   type EventUsage,
   lastDays,

@@ -1,6 +1,6 @@
 import type { Divergence, VerifiedHistory } from '@orrery/sdk';
 import { expect, it } from 'vitest';
-import { verdictOf } from './verdict.js';
+import { verdictOf } from './verify-page.js';
 
 const verified = (entries: number, what?: Divergence['what']): VerifiedHistory => ({
   valid: what === undefined,

@@ -1,5 +1,5 @@
 import { jsonLanguage } from '@codemirror/lang-json';
-import { stepsOf } from '../pointers.js';
+import { stepsOf } from '../messages.js';
 
 export interface EditorProblem {
   /** RFC 6901 into the text; empty for all of it. */

@@ -1,10 +1,10 @@
 import type { JsonObject } from '@orrery/sdk';
-import { formatUsd } from '../ui/amount.js';
+import { isObject } from '../forms/json.js';
 import { SCROLLABLE } from '../ui/classes.js';
 import { JsonView } from '../ui/json-view.js';
 import { Details } from '../ui/page.js';
+import { formatUsd } from '../ui/typed-text.js';
 import { Badge, Copy } from '../ui/values.js';
-import { type Exchange, exchangeOf } from './exchange.js';
 
 /** What a model was asked, word by word, and what it proposed. Nothing where none was asked. */
 export function ExchangeView({ llm }: { llm: JsonObject | null }) {
@@ -70,3 +70,42 @@ const Text = ({ title, text }: { title: string; text: string }) => (
     </div>
   </details>
 );
+
+/**
+ * What a model was asked and answered, as `llm` of a dry run or of a history entry holds it (docs/ai.md). Undefined where
+ * no model was asked, or its texts are not shown.
+ */
+export function exchangeOf(llm: JsonObject | null) {
+  if (llm === null || !isObject(llm['request'])) return undefined;
+  const { messages, ...settings } = llm['request'];
+  const { model, response, reasons, attempts, usage, latencyMs } = llm;
+  return {
+    model: String(model),
+    messages: listOf(messages).filter(isObject).map(messageOf),
+    /** What the request holds beside its messages: the form of the answer, temperature, seed. */
+    settings,
+    response: typeof response === 'string' ? prettyJson(response) : null,
+    reasons: listOf(reasons).map(String),
+    attempts: listOf(attempts).filter(isObject),
+    usage: isObject(usage) ? usage : undefined,
+    latencyMs: typeof latencyMs === 'number' ? latencyMs : undefined,
+  };
+}
+
+export type Exchange = NonNullable<ReturnType<typeof exchangeOf>>;
+
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+const messageOf = ({ role, content }: JsonObject, index: number) => ({
+  index,
+  role: String(role),
+  text: typeof content === 'string' ? content : JSON.stringify(content, null, 2),
+});
+
+function prettyJson(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+}
