@@ -2,21 +2,19 @@ import type { components, EntityInstance } from '@orrery/sdk';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { instanceKey } from '../api/deployments.js';
-import type { DeploymentRef } from '../api/records.js';
-import { useOrrery } from '../session/session.js';
 import { JsonView } from '../ui/json-view.js';
 import { Diff } from '../ui/lazily.js';
 import { Await } from '../ui/messages.js';
 import { Card, Details, Section } from '../ui/page.js';
 import { Badge, CopyableCode, Time } from '../ui/values.js';
 import { beginOf, callerOf, type JournalEntry, reasonOf, titleOf } from './entry-words.js';
-import { blockOf, entriesQuery, stateQuery } from './queries.js';
-import type { PartProps } from './tail.js';
+import { useLive } from './live.js';
+import { blockOf } from './queries.js';
 
-export function EntryPanel({ deployment, tail, seq }: PartProps) {
-  const orrery = useOrrery();
+export function EntryPanel() {
+  const { journal, tail, rested: seq } = useLive();
   const block = blockOf(Math.max(seq, 1));
-  const query = useQuery(entriesQuery(orrery, deployment, block, tail));
+  const query = useQuery(journal.entries(block, tail));
   const recent = tail.recent.find((entry) => entry.seq === seq);
   return (
     <Section title={`Entry ${seq}`} className="mb-0">
@@ -25,20 +23,20 @@ export function EntryPanel({ deployment, tail, seq }: PartProps) {
           {(entries) => {
             const entry = entries.find((one) => one.seq === seq);
             return entry ? (
-              <Entry deployment={deployment} entry={entry} />
+              <Entry entry={entry} />
             ) : (
               <p className="text-muted">The journal ends at {tail.head}.</p>
             );
           }}
         </Await>
       ) : (
-        <Entry deployment={deployment} entry={recent} />
+        <Entry entry={recent} />
       )}
     </Section>
   );
 }
 
-function Entry({ deployment, entry }: { deployment: DeploymentRef; entry: JournalEntry }) {
+function Entry({ entry }: { entry: JournalEntry }) {
   const { status, executedAt, trigger, error, input, result, hash, id } = entry;
   return (
     <Card className="space-y-3">
@@ -53,7 +51,7 @@ function Entry({ deployment, entry }: { deployment: DeploymentRef; entry: Journa
           <p className="mt-1 font-mono text-xs text-muted">{error.code}</p>
         </div>
       )}
-      <Changes deployment={deployment} entry={entry} />
+      <Changes entry={entry} />
       <Part title="Input" value={input} />
       {result !== null && <Part title="Result" value={result} />}
       <Details
@@ -78,7 +76,7 @@ const Part = ({ title, value }: { title: string; value: unknown }): ReactNode =>
 /** Instances of one entry whose change is shown. */
 const MOST_SHOWN = 10;
 
-function Changes({ deployment, entry }: { deployment: DeploymentRef; entry: JournalEntry }) {
+function Changes({ entry }: { entry: JournalEntry }) {
   const { changes, seq } = entry;
   const begin = beginOf(entry);
   if (begin !== undefined)
@@ -95,7 +93,7 @@ function Changes({ deployment, entry }: { deployment: DeploymentRef; entry: Jour
     <ul className="space-y-2">
       {changes.slice(0, MOST_SHOWN).map((change) => (
         <li key={instanceKey(change)}>
-          <Change deployment={deployment} change={change} seq={seq} />
+          <Change change={change} seq={seq} />
         </li>
       ))}
       {left > 0 && <li className="text-muted">and {left} more instances</li>}
@@ -103,22 +101,12 @@ function Changes({ deployment, entry }: { deployment: DeploymentRef; entry: Jour
   );
 }
 
-interface ChangeProps {
-  deployment: DeploymentRef;
-  change: InstanceChange;
-  seq: number;
-}
-
 const OPS = { create: 'created', update: 'changed', delete: 'deleted' };
 
-function Change({ deployment, change, seq }: ChangeProps) {
-  const orrery = useOrrery();
-  const isNew = change.op === 'create';
-  const query = useQuery({
-    ...stateQuery(orrery, deployment, instanceKey(change), seq - 1),
-    enabled: !isNew,
-  });
+function Change({ change, seq }: { change: InstanceChange; seq: number }) {
   const key = instanceKey(change);
+  const isNew = change.op === 'create';
+  const query = useQuery({ ...useLive().journal.state(key, seq - 1), enabled: !isNew });
   const shown = (before: EntityInstance['state'] | null) => {
     const after = applied(before, change);
     return (

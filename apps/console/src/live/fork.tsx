@@ -1,20 +1,16 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useChange } from '../api/change.js';
-import { DEPLOYMENTS, useDeployment } from '../api/deployments.js';
+import { DEPLOYMENTS, useDeployment, useDeploymentRef } from '../api/deployments.js';
 import { listKeyOf } from '../api/read.js';
-import type { DeploymentRef } from '../api/records.js';
 import { FormButton } from '../ui/dialog.js';
 import { TextField } from '../ui/field.js';
-import { SaveForm, useDraft } from '../ui/save-form.js';
+import { problemAt } from '../ui/messages.js';
+import { SaveForm } from '../ui/save-form.js';
+import { useLive } from './live.js';
 
-interface ForkProps {
-  deployment: DeploymentRef;
-  /** The entry after which the new deployment begins. */
-  seq: number;
-}
-
-export function Fork({ deployment, seq }: ForkProps) {
+export function Fork() {
+  const { seq } = useLive();
   const [from, setFrom] = useState(seq);
   return (
     <FormButton
@@ -25,23 +21,26 @@ export function Fork({ deployment, seq }: ForkProps) {
       title={`Fork after entry ${from}`}
       onOpen={() => setFrom(seq)}
     >
-      {(close) => <ForkForm deployment={deployment} seq={from} onClose={close} />}
+      {(close) => <ForkForm seq={from} onClose={close} />}
     </FormButton>
   );
 }
 
 const LABELS = { '/name': 'Name' };
 
-function ForkForm({ deployment: { world, deployment }, seq, onClose }: ForkProps & { onClose: () => void }) {
+/** The new deployment begins after the entry `seq`. */
+function ForkForm({ seq, onClose }: { seq: number; onClose: () => void }) {
+  const { world, deployment } = useDeploymentRef();
   const navigate = useNavigate();
+  const path = { worldAddress: world };
   const { data: source } = useDeployment({ world, deployment });
   const fork = useChange(
     (orrery, name: string) =>
       orrery.post(DEPLOYMENTS, {
-        path: { worldAddress: world },
+        path,
         body: { name, bindings: [], sourceDeployment: source?.address ?? deployment, sourceSeq: seq },
       }),
-    [listKeyOf(DEPLOYMENTS, { worldAddress: world })],
+    [listKeyOf(DEPLOYMENTS, path)],
     ({ address }) => {
       onClose();
       return navigate({
@@ -51,9 +50,8 @@ function ForkForm({ deployment: { world, deployment }, seq, onClose }: ForkProps
       });
     },
   );
-  const initial: { name: string | undefined } = { name: undefined };
-  const { draft, field } = useDraft(initial, LABELS, fork.error);
-  const name = draft.name ?? `${source?.name ?? 'Deployment'} from ${seq}`;
+  const [typed, setName] = useState<string>();
+  const name = typed ?? `${source?.name ?? 'Deployment'} from ${seq}`;
   const form = { save: fork, labels: LABELS, onSubmit: () => fork.mutate(name), cancel: onClose };
   return (
     <SaveForm {...form} verb="Fork" failed="The fork was not made">
@@ -61,7 +59,13 @@ function ForkForm({ deployment: { world, deployment }, seq, onClose }: ForkProps
         The new deployment begins with the instances as they were after entry {seq} and with the events that
         are bound now. What happens there changes nothing here.
       </p>
-      <TextField {...field('name')} value={name} required />
+      <TextField
+        label="Name"
+        value={name}
+        onChange={setName}
+        required
+        error={problemAt(fork.error, '/name')}
+      />
     </SaveForm>
   );
 }

@@ -1,27 +1,30 @@
 import type { EntityInstance } from '@orrery/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef, useState } from 'react';
-import { instanceKey } from '../api/deployments.js';
+import { instanceKey, useDeploymentRef } from '../api/deployments.js';
 import type { Attribute, EntitySchema } from '../api/records.js';
 import { useSchemas } from '../api/worlds.js';
-import { useOrrery } from '../session/session.js';
 import { classes, SCROLLABLE } from '../ui/classes.js';
+import { named, Select } from '../ui/field.js';
 import { Await } from '../ui/messages.js';
 import { Empty, Section } from '../ui/page.js';
 import { Gap, useSeenRows } from '../ui/table.js';
+import { useLive } from './live.js';
 import { toggled, useLiveSearch } from './live-search.js';
 import { NewInstance } from './new-instance.js';
-import { instancesQuery, PAGE, type SeenInstances } from './queries.js';
-import type { PartProps } from './tail.js';
+import { PAGE, type SeenInstances } from './queries.js';
 
 const FIRST = { firstPage: 1, lastPage: 1 };
 
-export function Instances({ deployment, seq, tail: { head } }: PartProps) {
-  const orrery = useOrrery();
+export function Instances() {
+  const { journal, seq, tail } = useLive();
+  const isNow = seq >= tail.head;
   const [{ schema, plot }, change] = useLiveSearch();
   const [pages, setPages] = useState(FIRST);
-  const query = useQuery(instancesQuery(orrery, deployment, { seq, schema, ...pages }));
-  const schemas = useSchemas(deployment.world).data?.data ?? [];
+  const query = useQuery(journal.instances({ seq, schema, ...pages }));
+  const schemas = useSchemas(useDeploymentRef().world).data?.data ?? [];
+  // One that the address names stays in the list, also where it does not exist.
+  const names = new Set([...schemas.map(({ name }) => name), ...(schema === undefined ? [] : [schema])]);
   const rows = query.data?.rows;
   const one = schema ?? onlySchema(schemas);
   const attributes = schemas.find(({ name }) => name === one)?.attributes;
@@ -36,15 +39,20 @@ export function Instances({ deployment, seq, tail: { head } }: PartProps) {
       lead={total === undefined ? undefined : `${total.toLocaleString('en')} after entry ${seq}`}
       actions={
         <>
-          <SchemaChoice
-            schemas={schemas}
-            schema={schema}
-            onChange={(next) => {
-              setPages(FIRST);
-              void change({ schema: next });
-            }}
-          />
-          {seq >= head && <NewInstance deployment={deployment} schemas={schemas} schema={schema} />}
+          {/* biome-ignore lint/a11y/noLabelWithoutControl: the control is a Select */}
+          <label className="flex items-center gap-2 text-sm text-muted">
+            Schema
+            <Select
+              className="control w-auto py-1"
+              value={schema ?? ''}
+              onChange={(next) => {
+                setPages(FIRST);
+                void change({ schema: next || undefined });
+              }}
+              options={[['', 'all'], ...named(names)]}
+            />
+          </label>
+          {isNow && <NewInstance schemas={schemas} schema={schema} />}
         </>
       }
       className="mb-0"
@@ -52,7 +60,7 @@ export function Instances({ deployment, seq, tail: { head } }: PartProps) {
       <Await query={query} what="the instances">
         {(seen) =>
           seen.total === 0 ? (
-            <Empty title={noneOf(schema, seq >= head)}>
+            <Empty title={noneOf(schema, isNow)}>
               Instances are created by hand, and by events that change one that does not exist yet.
             </Empty>
           ) : (
@@ -79,32 +87,6 @@ const onlySchema = (schemas: readonly EntitySchema[]): string | undefined =>
 
 const noneOf = (schema: string | undefined, isNow: boolean): string =>
   `There ${isNow ? 'is' : 'was'} no ${schema ?? 'instance'}${isNow ? ' yet' : ''}.`;
-
-interface SchemaChoiceProps {
-  schemas: readonly EntitySchema[];
-  schema: string | undefined;
-  onChange: (schema: string | undefined) => void;
-}
-
-/** One of the schemas, or all. One that the address names stays in the list, also where it does not exist. */
-function SchemaChoice({ schemas, schema, onChange }: SchemaChoiceProps) {
-  const names = [...new Set([...schemas.map(({ name }) => name), ...(schema === undefined ? [] : [schema])])];
-  return (
-    <label className="flex items-center gap-2 text-sm text-muted">
-      Schema
-      <select
-        className="control w-auto py-1"
-        value={schema ?? ''}
-        onChange={({ target }) => onChange(target.value === '' ? undefined : target.value)}
-      >
-        <option value="">all</option>
-        {names.map((name) => (
-          <option key={name}>{name}</option>
-        ))}
-      </select>
-    </label>
-  );
-}
 
 export interface InstancesTableProps {
   seen: SeenInstances;

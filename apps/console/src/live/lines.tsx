@@ -1,21 +1,20 @@
 import { useQueries } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import { useOrrery } from '../session/session.js';
 import { Button } from '../ui/button.js';
 import { Chart } from '../ui/lazily.js';
 import { ErrorNote } from '../ui/messages.js';
 import { Section } from '../ui/page.js';
 import type { JournalEntry } from './entry-words.js';
+import { useLive } from './live.js';
 import { MAX_PLOTTED, toggled, useLiveSearch } from './live-search.js';
-import type { PositionState } from './position.js';
-import { changesQuery, LONGEST_LINE } from './queries.js';
-import { type PartProps, withRecent } from './tail.js';
+import { LONGEST_LINE } from './queries.js';
+import { withRecent } from './tail.js';
 
-export function Lines({ deployment, tail, seq, onGo }: PartProps & { onGo: PositionState['go'] }) {
-  const orrery = useOrrery();
+export function Lines() {
+  const { journal, tail } = useLive();
   const [{ plot = [], of, over = 'seq' }, change] = useLiveSearch();
   const queries = useQueries({
-    queries: plot.map((instance) => changesQuery(orrery, deployment, instance, tail.generation)),
+    queries: plot.map((instance) => journal.changes(instance, tail.generation)),
   });
   const failed = queries.find(({ error }) => error !== null);
   const histories = plot.map((instance, index) => ({
@@ -61,7 +60,7 @@ export function Lines({ deployment, tail, seq, onGo }: PartProps & { onGo: Posit
           </Button>
         ))}
       </fieldset>
-      <Drawing histories={histories} chosen={chosen} over={over} seq={seq} head={tail.head} onGo={onGo} />
+      <Drawing histories={histories} chosen={chosen} over={over} />
     </Section>
   );
 }
@@ -70,12 +69,11 @@ interface DrawingProps {
   histories: readonly { instance: string; entries: readonly JournalEntry[] }[];
   chosen: readonly string[];
   over: 'seq' | 'time';
-  seq: number;
-  head: number;
-  onGo: PositionState['go'];
 }
 
-function Drawing({ histories, chosen, over, seq, head, onGo }: DrawingProps) {
+function Drawing({ histories, chosen, over }: DrawingProps) {
+  const { rested: seq, tail, go } = useLive();
+  const { head } = tail;
   const lines = useMemo(
     () =>
       histories
@@ -103,7 +101,7 @@ function Drawing({ histories, chosen, over, seq, head, onGo }: DrawingProps) {
         kind="steps"
         series={labels.map((label, index) => ({ label, values: columns[index] ?? [] }))}
         marker={marked}
-        onPick={(at) => onGo(nearestSeq(points, over, at))}
+        onPick={(at) => go(nearestSeq(points, over, at))}
       />
       <ul className="sr-only">
         {lines.map(({ label, points: all }) => (

@@ -1,49 +1,43 @@
-import { useParams } from '@tanstack/react-router';
-import type { DeploymentRef } from '../api/records.js';
+import { useDeploymentRef } from '../api/deployments.js';
+import { useOrrery } from '../session/session.js';
 import { Await, ErrorNote } from '../ui/messages.js';
 import { EntryPanel } from './entry-panel.js';
 import { Instances } from './instances.js';
 import { Lines } from './lines.js';
+import { LiveContext } from './live.js';
 import { Position, usePosition } from './position.js';
-import type { Tail } from './tail.js';
-import { useTail } from './tail.js';
+import { journalOf } from './queries.js';
+import { type Tail, useTail } from './tail.js';
 import { Timeline } from './timeline.js';
 
 export default function LivePage() {
-  const ref = useParams({ from: '/worlds/$world/deployments/$deployment/live' });
-  const { query, error, again } = useTail(ref);
+  const { query, error, again } = useTail(useDeploymentRef());
   return (
     <>
       {error !== null && <ErrorNote title="New entries do not come any more" error={error} onRetry={again} />}
       <Await query={query} what="the journal">
-        {(tail) => <Live deployment={ref} tail={tail} isFollowed={error === null} />}
+        {(tail) => <LiveDeployment tail={tail} isFollowed={error === null} />}
       </Await>
     </>
   );
 }
 
-interface LiveProps {
-  deployment: DeploymentRef;
-  tail: Tail;
-  isFollowed: boolean;
-}
-
-function Live({ deployment, tail, isFollowed }: LiveProps) {
-  const { seq, rested, go, ...position } = usePosition(deployment, tail.head);
-  const parts = { deployment, tail, seq };
+function LiveDeployment({ tail, isFollowed }: { tail: Tail; isFollowed: boolean }) {
+  const journal = journalOf(useOrrery(), useDeploymentRef());
+  const { isFollowing, missing, ...position } = usePosition(journal, tail.head);
   return (
-    <>
-      <Position {...parts} {...position} isFollowed={isFollowed} onGo={go} />
+    <LiveContext value={{ journal, tail, ...position }}>
+      <Position isFollowing={isFollowing} isFollowed={isFollowed} missing={missing} />
       <div className="mt-4 grid items-start gap-5 xl:grid-cols-[minmax(0,1fr)_21rem] 2xl:grid-cols-[minmax(0,1fr)_25rem]">
         <div className="min-w-0 space-y-5">
-          <Instances {...parts} />
-          <Lines {...parts} seq={rested} onGo={go} />
+          <Instances />
+          <Lines />
         </div>
         <div className="min-w-0 space-y-5">
-          <Timeline {...parts} seq={rested} onGo={go} />
-          <EntryPanel {...parts} seq={rested} />
+          <Timeline />
+          <EntryPanel />
         </div>
       </div>
-    </>
+    </LiveContext>
   );
 }

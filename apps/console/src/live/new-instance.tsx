@@ -1,34 +1,37 @@
 import type { JsonObject } from '@orrery/sdk';
 import { useMemo, useState } from 'react';
 import { useChange } from '../api/change.js';
-import { deploymentKey, deploymentPath, INSTANCES, useDeployment } from '../api/deployments.js';
-import type { Attribute, NewInstance as Body, DeploymentRef, EntitySchema } from '../api/records.js';
+import {
+  deploymentKey,
+  deploymentPath,
+  INSTANCES,
+  useDeployment,
+  useDeploymentRef,
+} from '../api/deployments.js';
+import type { Attribute, NewInstance as Body, EntitySchema } from '../api/records.js';
 import { emptyObject, type Problems, problemMap, readDraft } from '../forms/drafts.js';
 import type { ObjectField } from '../forms/form-model.js';
 import { fieldOfSchema } from '../forms/form-model.js';
 import { MemberControls } from '../forms/input-form.js';
 import { FormButton } from '../ui/dialog.js';
-import { SelectField, TextField } from '../ui/field.js';
+import { named, SelectField, TextField } from '../ui/field.js';
 import { partWords, problemAt, problemsBelow } from '../ui/messages.js';
 import { SaveForm } from '../ui/save-form.js';
 
 interface NewInstanceProps {
-  deployment: DeploymentRef;
   schemas: readonly EntitySchema[];
   /** The schema that the form begins with; undefined: the first. */
   schema: string | undefined;
 }
 
 /** Creates an instance by hand. A locked deployment takes none, a world without schemas has none. */
-export function NewInstance({ deployment, schemas, schema }: NewInstanceProps) {
-  const { data } = useDeployment(deployment);
+export function NewInstance({ schemas, schema }: NewInstanceProps) {
+  const { data } = useDeployment(useDeploymentRef());
   const begin = schemas.find(({ name }) => name === schema) ?? schemas[0];
   if (data?.mode !== 'upgradable' || begin === undefined) return null;
   return (
     <FormButton verb="New instance" title="New instance" size="small">
-      {(close) => (
-        <InstanceForm deployment={deployment} schemas={schemas} begin={begin.name} onClose={close} />
-      )}
+      {(close) => <InstanceForm schemas={schemas} begin={begin.name} onClose={close} />}
     </FormButton>
   );
 }
@@ -38,7 +41,8 @@ interface InstanceFormProps extends Omit<NewInstanceProps, 'schema'> {
   onClose: () => void;
 }
 
-function InstanceForm({ deployment, schemas, begin, onClose }: InstanceFormProps) {
+function InstanceForm({ schemas, begin, onClose }: InstanceFormProps) {
+  const deployment = useDeploymentRef();
   const [entitySchema, setSchema] = useState(begin);
   const [instanceId, setInstanceId] = useState('');
   const state = useStateForm(schemas, entitySchema);
@@ -71,7 +75,7 @@ function InstanceForm({ deployment, schemas, begin, onClose }: InstanceFormProps
         label="Schema"
         value={entitySchema}
         onChange={choose}
-        options={schemas.map(({ name }) => [name, name] as const)}
+        options={named(schemas.map(({ name }) => name))}
       />
       <TextField
         label="Instance id"

@@ -1,23 +1,23 @@
 import { useQuery } from '@tanstack/react-query';
 import { type KeyboardEvent, useCallback, useEffect, useState } from 'react';
-import type { DeploymentRef } from '../api/records.js';
-import { useOrrery } from '../session/session.js';
 import { Button } from '../ui/button.js';
 import { Badge } from '../ui/values.js';
 import { Fork } from './fork.js';
+import { type Live, useLive } from './live.js';
 import { useLiveSearch } from './live-search.js';
-import { endQuery } from './queries.js';
-import type { PartProps } from './tail.js';
 
-interface PositionProps extends PartProps, Pick<PositionState, 'isFollowing' | 'missing'> {
+interface PositionProps {
+  /** Whether the last entry is shown, as entries come. */
+  isFollowing: boolean;
   /** Whether new entries come. */
   isFollowed: boolean;
-  onGo: PositionState['go'];
+  /** An entry after the end that was asked for: the last one is shown instead. */
+  missing: number | undefined;
 }
 
-export function Position(props: PositionProps) {
-  const { deployment, seq, isFollowing, isFollowed, missing, onGo } = props;
-  const { head } = props.tail;
+export function Position({ isFollowing, isFollowed, missing }: PositionProps) {
+  const { tail, seq, go } = useLive();
+  const { head } = tail;
   const last = Math.max(head, 1);
   return (
     <section
@@ -25,22 +25,19 @@ export function Position(props: PositionProps) {
       className="sticky top-12 z-10 rounded-lg border border-line bg-surface px-3.5 py-2.5 shadow-xs"
     >
       <div className="flex flex-wrap items-center gap-x-2 gap-y-2">
-        <Step
-          label="Previous entry"
-          sign="‹"
-          isOff={seq <= 1}
-          onClick={() => onGo(Math.min(seq, head) - 1)}
-        />
-        <Step label="Next entry" sign="›" isOff={seq >= head} onClick={() => onGo(seq + 1)} />
-        <SeqField seq={seq} head={head} onGo={onGo} />
-        <Following isNewest={seq >= head} isFollowing={isFollowing} isFollowed={isFollowed} />
+        <Step label="Previous entry" sign="‹" isOff={seq <= 1} onClick={() => go(Math.min(seq, head) - 1)} />
+        <Step label="Next entry" sign="›" isOff={seq >= head} onClick={() => go(seq + 1)} />
+        <SeqField />
+        <span role="status">
+          <Following isNewest={seq >= head} isFollowing={isFollowing} isFollowed={isFollowed} />
+        </span>
         <div className="ml-auto flex items-center gap-2">
           {!isFollowing && (
-            <Button size="small" onClick={() => onGo(undefined)}>
+            <Button size="small" onClick={() => go(undefined)}>
               Back to now
             </Button>
           )}
-          <Fork deployment={deployment} seq={seq} />
+          <Fork />
         </div>
       </div>
       <input
@@ -51,7 +48,7 @@ export function Position(props: PositionProps) {
         min={1}
         max={last}
         value={Math.min(seq, last)}
-        onChange={({ target }) => onGo(Number(target.value))}
+        onChange={({ target }) => go(Number(target.value))}
       />
       <p role="status" className="text-sm text-muted">
         {missing !== undefined &&
@@ -78,38 +75,25 @@ const Step = ({ label, sign, isOff, onClick }: StepProps) => (
   </Button>
 );
 
-interface FollowingProps extends Pick<PositionProps, 'isFollowing' | 'isFollowed'> {
-  isNewest: boolean;
+type FollowingProps = Pick<PositionProps, 'isFollowing' | 'isFollowed'> & { isNewest: boolean };
+
+function Following({ isNewest, isFollowing, isFollowed }: FollowingProps) {
+  if (!isFollowing) return isNewest ? <Badge>newest</Badge> : <Badge tone="warn">the past</Badge>;
+  if (!isFollowed) return <Badge>not followed</Badge>;
+  return (
+    <Badge tone="ok">
+      <span aria-hidden="true" className="size-1.5 rounded-full bg-ok" /> live
+    </Badge>
+  );
 }
 
-const Following = ({ isNewest, isFollowing, isFollowed }: FollowingProps) => (
-  <span role="status">
-    {!isFollowing ? (
-      isNewest ? (
-        <Badge>newest</Badge>
-      ) : (
-        <Badge tone="warn">the past</Badge>
-      )
-    ) : isFollowed ? (
-      <Badge tone="ok">
-        <span aria-hidden="true" className="size-1.5 rounded-full bg-ok" /> live
-      </Badge>
-    ) : (
-      <Badge>not followed</Badge>
-    )}
-  </span>
-);
-
-function SeqField({ seq, head, onGo }: { seq: number; head: number; onGo: PositionState['go'] }) {
+function SeqField() {
+  const { tail, seq, go } = useLive();
   const [typed, setTyped] = useState<string>();
-  const go = () => {
-    const wanted = Number(typed);
-    if (Number.isSafeInteger(wanted) && wanted >= 1) onGo(wanted);
-    setTyped(undefined);
-  };
   const onKeyDown = ({ key }: KeyboardEvent) => {
-    if (key === 'Enter') go();
-    if (key === 'Escape') setTyped(undefined);
+    const wanted = Number(typed);
+    if (key === 'Enter' && Number.isSafeInteger(wanted) && wanted >= 1) go(wanted);
+    if (key === 'Enter' || key === 'Escape') setTyped(undefined);
   };
   return (
     <span className="inline-flex items-center gap-1.5 text-muted">
@@ -124,7 +108,7 @@ function SeqField({ seq, head, onGo }: { seq: number; head: number; onGo: Positi
           onKeyDown={onKeyDown}
         />
       </label>
-      of {shown(head)}
+      of {shown(tail.head)}
     </span>
   );
 }
@@ -133,7 +117,7 @@ function SeqField({ seq, head, onGo }: { seq: number; head: number; onGo: Positi
 const REST_MS = 200;
 
 /** Where in the journal one is: what the address says, or the slider while it moves. */
-export function usePosition(deployment: DeploymentRef, head: number) {
+export function usePosition(journal: Live['journal'], head: number) {
   const [search, change] = useLiveSearch();
   const [moving, setMoving] = useState<{ to: number | undefined }>();
   const [missing, setMissing] = useState<number>();
@@ -145,7 +129,7 @@ export function usePosition(deployment: DeploymentRef, head: number) {
     return () => clearTimeout(timer);
   }, [moving, change]);
   const asked = moving === undefined ? search.seq : moving.to;
-  const { end, isSure } = useEnd(deployment, head, asked);
+  const { end, isSure } = useEnd(journal, head, asked);
   const isMissing = isSure && asked !== undefined && asked > end;
   useEffect(() => {
     if (!isMissing) return;
@@ -158,21 +142,16 @@ export function usePosition(deployment: DeploymentRef, head: number) {
   }, []);
   return {
     seq: Math.min(asked ?? head, end),
-    /** The same once the slider rests: what is read for each position alone waits for that. */
     rested: Math.min(search.seq ?? head, end),
-    /** Whether it is the last one, as entries come. */
     isFollowing: asked === undefined || asked > end,
-    /** An entry after the end that was asked for: the last one is shown instead. */
     missing: asked === undefined && missing !== undefined && missing > head ? missing : undefined,
-    /** Shows the state after an entry, or undefined: after the last one as entries come. */
     go,
   };
 }
-export type PositionState = ReturnType<typeof usePosition>;
 
 /** Where the journal ends. The stream may lag: of an entry after the known end the server is asked. */
-function useEnd(deployment: DeploymentRef, head: number, asked: number | undefined) {
+function useEnd(journal: Live['journal'], head: number, asked: number | undefined) {
   const isAfter = asked !== undefined && asked > head;
-  const query = useQuery({ ...endQuery(useOrrery(), deployment, asked), enabled: isAfter });
+  const query = useQuery({ ...journal.end(asked), enabled: isAfter });
   return { end: Math.max(head, (isAfter && query.data) || 0), isSure: !isAfter || query.data !== undefined };
 }

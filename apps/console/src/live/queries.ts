@@ -11,42 +11,128 @@ const HISTORY = `${DEPLOYMENT}/history` as const;
 /** The past does not change: what was read of it is never read again while it is in memory. */
 const FOR_EVER = { staleTime: Number.POSITIVE_INFINITY, gcTime: 60_000 };
 
-export const tailKey = (ref: DeploymentRef) => [...deploymentKey(ref), 'tail'] as const;
+/** Few enough instances to be read in a moment while one scrubs. */
+export const PAGE = 50;
+/** Changes of an instance that a chart draws at most. */
+export const LONGEST_LINE = 500;
 
-/** Where the journal ends; the stream moves it on. */
-export const tailQuery = (orrery: Orrery, ref: DeploymentRef) =>
-  queryOptions({
-    queryKey: tailKey(ref),
-    queryFn: async ({ signal }): Promise<Tail> => ({
-      head: await readEnd(orrery, ref, signal),
-      recent: [],
-      generation: 0,
-    }),
-    staleTime: Number.POSITIVE_INFINITY,
-  });
-
-async function readEnd(orrery: Orrery, ref: DeploymentRef, signal: AbortSignal): Promise<number> {
-  const query = { include: 'all', limit: 1 } as const;
-  const [last] = await orrery.get(HISTORY, { path: deploymentPath(ref), query, signal });
-  return last?.seq ?? 0;
+/** The instances in view: neighbouring pages of the list as it was after an entry. */
+interface InstanceWindow {
+  readonly seq: number;
+  readonly schema: string | undefined;
+  /** From 1. */
+  readonly firstPage: number;
+  readonly lastPage: number;
 }
 
-/** Where the journal ended when an entry was asked for: whether that one is there. */
-export const endQuery = (orrery: Orrery, ref: DeploymentRef, asked: number | undefined) =>
-  queryOptions({
-    queryKey: [...deploymentKey(ref), 'end', asked],
-    queryFn: ({ signal }) => readEnd(orrery, ref, signal),
-    gcTime: 0,
-  });
+export interface SeenInstances {
+  readonly total: number;
+  /** How many instances of the list are before `rows`. */
+  readonly offset: number;
+  readonly rows: readonly EntityInstance[];
+}
 
-/** Some neighbouring entries, newest first. Of the last block only what is there. */
-export const entriesQuery = (orrery: Orrery, ref: DeploymentRef, block: number, { head, generation }: Tail) =>
-  queryOptions({
-    queryKey: [...deploymentKey(ref), 'entries', block, isOpen(block, head) ? generation : 'whole'],
-    queryFn: ({ signal }): Promise<readonly JournalEntry[]> =>
-      orrery.get(HISTORY, { path: deploymentPath(ref), query: blockQuery(block), signal }),
-    ...FOR_EVER,
-  });
+/** What is read of a deployment's journal, and of its instances after any entry of that. */
+export function journalOf(orrery: Orrery, ref: DeploymentRef) {
+  const path = deploymentPath(ref);
+  const key = deploymentKey(ref);
+  const readEnd = async (signal: AbortSignal): Promise<number> => {
+    const [last] = await orrery.get(HISTORY, { path, query: { include: 'all', limit: 1 }, signal });
+    return last?.seq ?? 0;
+  };
+  return {
+    /** Where it ends; the stream moves it on. */
+    tail: queryOptions({
+      queryKey: [...key, 'tail'],
+      queryFn: async ({ signal }): Promise<Tail> => ({
+        head: await readEnd(signal),
+        recent: [],
+        generation: 0,
+      }),
+      staleTime: Number.POSITIVE_INFINITY,
+    }),
+
+    /** Where it ended when an entry was asked for: whether that one is there. */
+    end: (asked: number | undefined) =>
+      queryOptions({
+        queryKey: [...key, 'end', asked],
+        queryFn: ({ signal }) => readEnd(signal),
+        gcTime: 0,
+      }),
+
+    /** Some neighbouring entries, newest first. Of the last block only what is there. */
+    entries: (block: number, { head, generation }: Tail) =>
+      queryOptions({
+        queryKey: [...key, 'entries', block, isOpen(block, head) ? generation : 'whole'],
+        queryFn: ({ signal }): Promise<readonly JournalEntry[]> =>
+          orrery.get(HISTORY, { path, query: blockQuery(block), signal }),
+        ...FOR_EVER,
+      }),
+
+    /** The entries that pass a filter, newest first, as many as were asked for. */
+    filtered: (filter: HistoryFilter, generation: number) =>
+      infiniteQueryOptions({
+        queryKey: [...key, 'filtered', filter, generation],
+        queryFn: ({ signal, pageParam }): Promise<readonly JournalEntry[]> => {
+          const from = pageParam === null ? {} : { after: pageParam };
+          return orrery.get(HISTORY, { path, query: { ...filter, ...from, limit: BLOCK }, signal });
+        },
+        initialPageParam: null as number | null,
+        getNextPageParam: (page) => (page.length < BLOCK ? undefined : (page.at(-1)?.seq ?? null)),
+        placeholderData: keepPreviousData,
+        ...FOR_EVER,
+      }),
+
+    /** The latest entries that changed an instance, newest first. */
+    changes: (instance: string, generation: number) =>
+      queryOptions({
+        queryKey: [...key, 'changes', instance, generation],
+        queryFn: async ({ signal }): Promise<readonly JournalEntry[]> => {
+          const { world, deployment } = ref;
+          const entries: JournalEntry[] = [];
+          const history = orrery.deployment(world, deployment).history({ include: 'all', instance, signal });
+          for await (const entry of history) if (entries.push(entry) >= LONGEST_LINE) break;
+          return entries;
+        },
+        placeholderData: keepPreviousData,
+        ...FOR_EVER,
+      }),
+
+    instances: (window: InstanceWindow) =>
+      queryOptions({
+        queryKey: [...key, 'instances', window],
+        queryFn: async ({ signal }): Promise<SeenInstances> => {
+          const { seq, schema, firstPage, lastPage } = window;
+          const filter = schema === undefined ? {} : { entitySchema: schema };
+          const pages = await Promise.all(
+            Array.from({ length: lastPage - firstPage + 1 }, (_, index) => {
+              const query = { ...filter, atSeq: seq, page: firstPage + index, limit: PAGE };
+              return orrery.answer('get', INSTANCES, { path, query, signal });
+            }),
+          );
+          return {
+            total: pages[0]?.pagination.total ?? 0,
+            offset: (firstPage - 1) * PAGE,
+            rows: pages.flatMap(({ data }) => data),
+          };
+        },
+        placeholderData: keepPreviousData,
+        ...FOR_EVER,
+      }),
+
+    /** The state of one instance after an entry. */
+    state: (instance: string, seq: number) =>
+      queryOptions({
+        queryKey: [...key, 'state', instance, seq],
+        queryFn: async ({ signal }) => {
+          const { entitySchema, instanceId } = splitKey(instance);
+          const of = { path: { ...path, instanceId }, query: { entitySchema, atSeq: seq }, signal };
+          return (await orrery.get(`${INSTANCES}/{instanceId}`, of)).state;
+        },
+        ...FOR_EVER,
+      }),
+  };
+}
 
 /** The filter of the timeline as the API takes it; undefined: the whole journal. */
 export function historyFilter({ entries, event, instance }: LiveSearch): HistoryFilter | undefined {
@@ -65,102 +151,6 @@ export const passes = ({ entries, event, instance }: LiveSearch, entry: JournalE
   (entries !== 'failed' || entry.status === 'failed') &&
   (event === undefined || entry.event === event) &&
   (instance === undefined || instance in entry.stateChanges);
-
-/** The entries that pass a filter, newest first, as many as were asked for. */
-export const filteredQuery = (
-  orrery: Orrery,
-  ref: DeploymentRef,
-  filter: HistoryFilter,
-  generation: number,
-) =>
-  infiniteQueryOptions({
-    queryKey: [...deploymentKey(ref), 'filtered', filter, generation],
-    queryFn: ({ signal, pageParam }): Promise<readonly JournalEntry[]> => {
-      const from = pageParam === null ? {} : { after: pageParam };
-      return orrery.get(HISTORY, {
-        path: deploymentPath(ref),
-        query: { ...filter, ...from, limit: BLOCK },
-        signal,
-      });
-    },
-    initialPageParam: null as number | null,
-    getNextPageParam: (page) => (page.length < BLOCK ? undefined : (page.at(-1)?.seq ?? null)),
-    placeholderData: keepPreviousData,
-    ...FOR_EVER,
-  });
-
-/** Few enough to be read in a moment while one scrubs. */
-export const PAGE = 50;
-
-/** The instances in view: neighbouring pages of the list as it was after an entry. */
-export interface InstanceWindow {
-  readonly seq: number;
-  readonly schema: string | undefined;
-  /** From 1. */
-  readonly firstPage: number;
-  readonly lastPage: number;
-}
-
-export interface SeenInstances {
-  readonly total: number;
-  /** How many instances of the list are before `rows`. */
-  readonly offset: number;
-  readonly rows: readonly EntityInstance[];
-}
-
-export const instancesQuery = (orrery: Orrery, ref: DeploymentRef, window: InstanceWindow) =>
-  queryOptions({
-    queryKey: [...deploymentKey(ref), 'instances', window],
-    queryFn: async ({ signal }): Promise<SeenInstances> => {
-      const { seq, schema, firstPage, lastPage } = window;
-      const filter = schema === undefined ? {} : { entitySchema: schema };
-      const pages = await Promise.all(
-        Array.from({ length: lastPage - firstPage + 1 }, (_, index) => {
-          const query = { ...filter, atSeq: seq, page: firstPage + index, limit: PAGE };
-          return orrery.answer('get', INSTANCES, { path: deploymentPath(ref), query, signal });
-        }),
-      );
-      return {
-        total: pages[0]?.pagination.total ?? 0,
-        offset: (firstPage - 1) * PAGE,
-        rows: pages.flatMap(({ data }) => data),
-      };
-    },
-    placeholderData: keepPreviousData,
-    ...FOR_EVER,
-  });
-
-/** The state of one instance after an entry. */
-export const stateQuery = (orrery: Orrery, ref: DeploymentRef, instance: string, seq: number) =>
-  queryOptions({
-    queryKey: [...deploymentKey(ref), 'state', instance, seq],
-    queryFn: async ({ signal }) => {
-      const { entitySchema, instanceId } = splitKey(instance);
-      const path = { ...deploymentPath(ref), instanceId };
-      return (
-        await orrery.get(`${INSTANCES}/{instanceId}`, { path, query: { entitySchema, atSeq: seq }, signal })
-      ).state;
-    },
-    ...FOR_EVER,
-  });
-
-/** Changes of an instance that a chart draws at most. */
-export const LONGEST_LINE = 500;
-
-/** The latest entries that changed an instance, newest first. */
-export const changesQuery = (orrery: Orrery, ref: DeploymentRef, instance: string, generation: number) =>
-  queryOptions({
-    queryKey: [...deploymentKey(ref), 'changes', instance, generation],
-    queryFn: async ({ signal }): Promise<readonly JournalEntry[]> => {
-      const entries: JournalEntry[] = [];
-      const { world, deployment } = ref;
-      const history = orrery.deployment(world, deployment).history({ include: 'all', instance, signal });
-      for await (const entry of history) if (entries.push(entry) >= LONGEST_LINE) break;
-      return entries;
-    },
-    placeholderData: keepPreviousData,
-    ...FOR_EVER,
-  });
 
 /** Entries that one request reads: as many as are never too large together (docs/history.md). */
 export const BLOCK = 40;

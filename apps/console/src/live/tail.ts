@@ -5,7 +5,7 @@ import { deploymentKey } from '../api/deployments.js';
 import type { DeploymentRef } from '../api/records.js';
 import { endIfRefused, useOrrery, useSession } from '../session/session.js';
 import type { JournalEntry } from './entry-words.js';
-import { tailKey, tailQuery } from './queries.js';
+import { journalOf } from './queries.js';
 
 /** The end of a journal, as the stream tells it. */
 export interface Tail {
@@ -15,13 +15,6 @@ export interface Tail {
   readonly recent: readonly JournalEntry[];
   /** Counts how often old ones were dropped from `recent`: what was read before that is read again. */
   readonly generation: number;
-}
-
-/** What each part of the page is about: a deployment after one of its entries. */
-export interface PartProps {
-  deployment: DeploymentRef;
-  tail: Tail;
-  seq: number;
 }
 
 const MOST = 400;
@@ -60,19 +53,19 @@ export function useTail(ref: DeploymentRef) {
   const session = useSession();
   const orrery = useOrrery();
   const client = useQueryClient();
-  const query = useQuery(tailQuery(orrery, ref));
+  const query = useQuery(journalOf(orrery, ref).tail);
   const [error, setError] = useState<unknown>(null);
   const [tries, setTries] = useState(0);
   const isThere = query.data !== undefined;
   // Another one of `tries` starts it anew.
   useEffect(() => {
     if (!isThere || tries < 0) return;
-    const followed = { world, deployment };
+    const { queryKey } = journalOf(orrery, { world, deployment }).tail;
     const leaving = new AbortController();
     const pace = createPace<JournalEntry>(PACE_MS, (entries) =>
-      client.setQueryData<Tail>(tailKey(followed), (tail) => tail && advanced(tail, entries)),
+      client.setQueryData(queryKey, (tail) => tail && advanced(tail, entries)),
     );
-    const after = client.getQueryData<Tail>(tailKey(followed))?.head ?? 0;
+    const after = client.getQueryData(queryKey)?.head ?? 0;
     const { signal } = leaving;
     const follow = async () => {
       const stream = orrery.deployment(world, deployment).stream({ after, include: 'all', signal });

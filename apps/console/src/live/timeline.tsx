@@ -1,35 +1,21 @@
 import { useInfiniteQuery, useQueries } from '@tanstack/react-query';
 import { type ReactNode, type RefObject, useEffect, useMemo, useRef } from 'react';
-import { useBindings } from '../api/deployments.js';
+import { useBindings, useDeploymentRef } from '../api/deployments.js';
 import { useEvents } from '../api/worlds.js';
-import { useOrrery } from '../session/session.js';
 import { Button } from '../ui/button.js';
 import { classes } from '../ui/classes.js';
+import { named, Select } from '../ui/field.js';
 import { ErrorNote, Progress } from '../ui/messages.js';
 import { Section } from '../ui/page.js';
 import { useSeenRows } from '../ui/table.js';
 import { localTime } from '../ui/values.js';
 import { effectOf, type JournalEntry, titleOf, toneOf } from './entry-words.js';
-import { type LiveSearch, useLiveSearch } from './live-search.js';
-import type { PositionState } from './position.js';
-import {
-  blockOf,
-  blocksOfRows,
-  entriesQuery,
-  filteredQuery,
-  historyFilter,
-  passes,
-  rowOfSeq,
-  seqOfRow,
-} from './queries.js';
-import type { PartProps } from './tail.js';
+import { useLive } from './live.js';
+import { useLiveSearch } from './live-search.js';
+import { blockOf, blocksOfRows, historyFilter, passes, rowOfSeq, seqOfRow } from './queries.js';
 import { withRecent } from './tail.js';
 
-interface TimelineProps extends PartProps {
-  onGo: PositionState['go'];
-}
-
-export function Timeline(props: TimelineProps) {
+export function Timeline() {
   const [search, change] = useLiveSearch();
   return (
     <Section
@@ -37,20 +23,18 @@ export function Timeline(props: TimelineProps) {
       className="mb-0"
       actions={
         <>
-          <Choice
-            label="Entries"
+          <Select
+            {...CHOICE}
+            aria-label="Entries"
             value={search.entries ?? ''}
-            onChange={(value) => void change({ entries: (value || undefined) as LiveSearch['entries'] })}
-          >
-            <option value="">all entries</option>
-            <option value="executions">executions</option>
-            <option value="failed">failed</option>
-          </Choice>
-          <EventChoice
-            deployment={props.deployment}
-            event={search.event}
-            onChange={(event) => void change({ event })}
+            onChange={(value) => void change({ entries: value || undefined })}
+            options={[
+              ['', 'all entries'],
+              ['executions', 'executions'],
+              ['failed', 'failed'],
+            ]}
           />
+          <EventChoice />
         </>
       }
     >
@@ -64,78 +48,61 @@ export function Timeline(props: TimelineProps) {
           </Button>
         </p>
       )}
-      {historyFilter(search) === undefined ? <WholeJournal {...props} /> : <Filtered {...props} />}
+      {historyFilter(search) === undefined ? <WholeJournal /> : <Filtered />}
     </Section>
   );
 }
 
-interface EventChoiceProps {
-  deployment: PartProps['deployment'];
-  event: string | undefined;
-  onChange: (event: string | undefined) => void;
-}
+const CHOICE = { className: 'control w-auto max-w-40 py-1 text-sm' };
 
 /** The events that are bound first: others may have been bound, and then have executions too. */
-function EventChoice({ deployment, event, onChange }: EventChoiceProps) {
-  const { data: events } = useEvents(deployment.world);
-  const { data: bindings } = useBindings(deployment);
+function EventChoice() {
+  const ref = useDeploymentRef();
+  const [{ event }, change] = useLiveSearch();
+  const { data: events } = useEvents(ref.world);
+  const { data: bindings } = useBindings(ref);
   const known = [...(events?.data ?? []).map(({ name }) => name), ...(event === undefined ? [] : [event])];
   const bound = bindings?.map((binding) => binding.event);
   const others = [...new Set(known)].filter((name) => !bound?.includes(name));
+  const any = ['', 'any event'] as const;
   return (
-    <Choice label="Event" value={event ?? ''} onChange={(value) => onChange(value || undefined)}>
-      <option value="">any event</option>
-      {bound === undefined ? (
-        <Names names={others} />
-      ) : (
+    <Select
+      {...CHOICE}
+      aria-label="Event"
+      value={event ?? ''}
+      onChange={(value) => void change({ event: value || undefined })}
+      options={bound === undefined ? [any, ...named(others)] : [any]}
+    >
+      {bound !== undefined && (
         <>
           <Group label="bound" names={bound} />
           <Group label="not bound now" names={others} />
         </>
       )}
-    </Choice>
+    </Select>
   );
 }
 
 const Group = ({ label, names }: { label: string; names: readonly string[] }) =>
   names.length > 0 && (
     <optgroup label={label}>
-      <Names names={names} />
+      {names.map((name) => (
+        <option key={name}>{name}</option>
+      ))}
     </optgroup>
   );
-
-const Names = ({ names }: { names: readonly string[] }) =>
-  names.map((name) => <option key={name}>{name}</option>);
-
-interface ChoiceProps {
-  label: string;
-  value: string;
-  onChange: (value: string) => void;
-  children: ReactNode;
-}
-
-const Choice = ({ label, value, onChange, children }: ChoiceProps) => (
-  <select
-    aria-label={label}
-    className="control w-auto max-w-40 py-1 text-sm"
-    value={value}
-    onChange={({ target }) => onChange(target.value)}
-  >
-    {children}
-  </select>
-);
 
 const ROW_HEIGHT = 46;
 
 /** Every entry has its row, so that any of them is reached at once. */
-function WholeJournal({ deployment, tail, seq, onGo }: TimelineProps) {
-  const orrery = useOrrery();
+function WholeJournal() {
+  const { journal, tail, rested: seq } = useLive();
   const region = useRef<HTMLOListElement>(null);
   const seen = useSeenRows(region, tail.head, ROW_HEIGHT);
   const { virtualizer, indexes } = seen;
   const blocks = blocksOfRows(indexes[0] ?? 0, indexes.at(-1) ?? -1, tail.head);
   const queries = useQueries({
-    queries: blocks.map((block) => entriesQuery(orrery, deployment, block, tail)),
+    queries: blocks.map((block) => journal.entries(block, tail)),
   });
   const failed = queries.find(({ error }) => error !== null);
   useEffect(() => {
@@ -154,18 +121,18 @@ function WholeJournal({ deployment, tail, seq, onGo }: TimelineProps) {
       <Rows region={region} seen={seen} label="Entries, newest first">
         {(index) => {
           const at = seqOfRow(index, tail.head);
-          return <EntryRow seq={at} entry={entryOf(at)} isCurrent={at === seq} onGo={onGo} />;
+          return <EntryRow seq={at} entry={entryOf(at)} />;
         }}
       </Rows>
     </>
   );
 }
 
-function Filtered({ deployment, tail, seq, onGo }: TimelineProps) {
-  const orrery = useOrrery();
+function Filtered() {
+  const { journal, tail } = useLive();
   const [search] = useLiveSearch();
   const filter = historyFilter(search) ?? {};
-  const query = useInfiniteQuery(filteredQuery(orrery, deployment, filter, tail.generation));
+  const query = useInfiniteQuery(journal.filtered(filter, tail.generation));
   const region = useRef<HTMLOListElement>(null);
   const entries = useMemo(
     () => withRecent(query.data?.pages.flat() ?? [], tail.recent, (entry) => passes(search, entry)),
@@ -191,9 +158,7 @@ function Filtered({ deployment, tail, seq, onGo }: TimelineProps) {
         <Rows region={region} seen={seen} label="Entries that fit, newest first">
           {(index) => {
             const entry = entries[index];
-            return (
-              entry && <EntryRow seq={entry.seq} entry={entry} isCurrent={entry.seq === seq} onGo={onGo} />
-            );
+            return entry && <EntryRow seq={entry.seq} entry={entry} />;
           }}
         </Rows>
       )}
@@ -230,17 +195,17 @@ interface EntryRowProps {
   seq: number;
   /** Undefined while it is read. */
   entry: JournalEntry | undefined;
-  isCurrent: boolean;
-  onGo: PositionState['go'];
 }
 
-function EntryRow({ seq, entry, isCurrent, onGo }: EntryRowProps) {
+function EntryRow({ seq, entry }: EntryRowProps) {
+  const { rested, go } = useLive();
+  const isCurrent = seq === rested;
   const tone = entry === undefined ? 'plain' : toneOf(entry);
   return (
     <button
       type="button"
       aria-current={isCurrent || undefined}
-      onClick={() => onGo(seq)}
+      onClick={() => go(seq)}
       className={classes(
         'block size-full border-l-2 px-3 py-1 text-left focus-visible:-outline-offset-2',
         isCurrent ? 'border-accent bg-accent-soft' : 'border-transparent hover:bg-hover',
