@@ -10,7 +10,6 @@ import {
 } from '../api/deployments.js';
 import type { Event, EventBinding } from '../api/records.js';
 import { useEvents } from '../api/worlds.js';
-import { VersionSelect } from '../events/version-select.js';
 import { NameLink } from '../ui/button.js';
 import { Confirm, FormButton } from '../ui/dialog.js';
 import { CheckList, named, SelectField, TextField } from '../ui/field.js';
@@ -19,6 +18,7 @@ import { Empty, Section } from '../ui/page.js';
 import { SaveForm } from '../ui/save-form.js';
 import { actionsColumn, type Column, Table } from '../ui/table.js';
 import { Badges } from '../ui/values.js';
+import { VersionSelect } from './version-select.js';
 
 export function BindingsSection({ isLocked }: { isLocked: boolean }) {
   const ref = useDeploymentRef();

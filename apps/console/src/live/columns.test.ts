@@ -1,6 +1,7 @@
 import type { EntityInstance } from '@orrery/sdk';
 import { expect, it } from 'vitest';
-import { columnsOf, MAX_COLUMNS, shownValue, summaryOf } from './instances.js';
+import { shownValue } from './entry-words.js';
+import { columnsOf, MAX_COLUMNS, summaryOf } from './instances.js';
 
 const horse = (state: EntityInstance['state']) => ({ state }) as EntityInstance;
 

@@ -1,6 +1,5 @@
-import type { HistoryEntry, LiveEntry } from '@orrery/sdk';
+import type { EntityInstance, HistoryEntry, LiveEntry } from '@orrery/sdk';
 import { partWords, withoutPointer } from '../ui/messages.js';
-import { shownValue } from './instances.js';
 
 export type JournalEntry = HistoryEntry | LiveEntry;
 export type Tone = 'ok' | 'failed' | 'plain';
@@ -78,4 +77,10 @@ function effectOn({ op, entitySchema, instanceId, set, unset }: JournalEntry['ch
 export function callerOf({ caller }: JournalEntry): string {
   const [kind = '', name = ''] = caller.split(/:(.*)/s);
   return name.length > 14 ? `${kind} ${name.slice(0, 6)}…${name.slice(-4)}` : `${kind} ${name}`;
+}
+
+/** A value in one line; nothing for what an instance does not have. */
+export function shownValue(value: EntityInstance['state'][string] | undefined): string {
+  if (value === undefined) return '';
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }

@@ -9,6 +9,7 @@ import { named, Select } from '../ui/field.js';
 import { Await } from '../ui/messages.js';
 import { Empty, Section } from '../ui/page.js';
 import { Gap, useSeenRows } from '../ui/table.js';
+import { shownValue } from './entry-words.js';
 import { useLive } from './live.js';
 import { toggled, useLiveSearch } from './live-search.js';
 import { NewInstance } from './new-instance.js';
@@ -230,8 +231,6 @@ function Value({ text }: { text: string }) {
   );
 }
 
-type Value = EntityInstance['state'][string];
-
 export interface AttributeType {
   readonly name: string;
   readonly type: Attribute['type'];
@@ -262,12 +261,6 @@ function isNumeric(name: string, shown: readonly EntityInstance[]): boolean {
     .map(({ state }) => state[name])
     .filter((value) => value !== undefined && value !== null);
   return values.length > 0 && values.every((value) => typeof value === 'number');
-}
-
-/** A value in one line; nothing for what an instance does not have. */
-export function shownValue(value: Value | undefined): string {
-  if (value === undefined) return '';
-  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 /** Instances of several schemas have no columns in common: their state in one line. */

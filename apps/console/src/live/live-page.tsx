@@ -6,8 +6,8 @@ import { Instances } from './instances.js';
 import { Lines } from './lines.js';
 import { LiveContext } from './live.js';
 import { Position, usePosition } from './position.js';
-import { journalOf } from './queries.js';
-import { type Tail, useTail } from './tail.js';
+import { journalOf, type Tail } from './queries.js';
+import { useTail } from './tail.js';
 import { Timeline } from './timeline.js';
 
 export default function LivePage() {

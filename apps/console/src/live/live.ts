@@ -1,6 +1,5 @@
 import { createContext, useContext } from 'react';
-import type { journalOf } from './queries.js';
-import type { Tail } from './tail.js';
+import type { journalOf, Tail } from './queries.js';
 
 /** What every part of the page is about: a deployment after one of its entries. */
 export interface Live {

@@ -4,12 +4,21 @@ import { DEPLOYMENT, deploymentKey, deploymentPath, INSTANCES, splitKey } from '
 import type { DeploymentRef } from '../api/records.js';
 import type { JournalEntry } from './entry-words.js';
 import type { LiveSearch } from './live-search.js';
-import type { Tail } from './tail.js';
 
 const HISTORY = `${DEPLOYMENT}/history` as const;
 
 /** The past does not change: what was read of it is never read again while it is in memory. */
 const FOR_EVER = { staleTime: Number.POSITIVE_INFINITY, gcTime: 60_000 };
+
+/** The end of a journal, as the stream tells it. */
+export interface Tail {
+  /** The seq of the last entry; 0 for an empty journal. */
+  readonly head: number;
+  /** The last entries that came while the page was open, oldest first: what was read before lacks only these. */
+  readonly recent: readonly JournalEntry[];
+  /** Counts how often old ones were dropped from `recent`: what was read before that is read again. */
+  readonly generation: number;
+}
 
 /** Few enough instances to be read in a moment while one scrubs. */
 export const PAGE = 50;

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { JournalEntry } from './entry-words.js';
-import { advanced, type Tail, withRecent } from './tail.js';
+import type { Tail } from './queries.js';
+import { advanced, withRecent } from './tail.js';
 
 const entry = (seq: number) => ({ seq, status: seq % 2 === 0 ? 'failed' : 'succeeded' }) as JournalEntry;
 const entries = (from: number, to: number) =>

@@ -5,17 +5,7 @@ import { deploymentKey } from '../api/deployments.js';
 import type { DeploymentRef } from '../api/records.js';
 import { endIfRefused, useOrrery, useSession } from '../session/session.js';
 import type { JournalEntry } from './entry-words.js';
-import { journalOf } from './queries.js';
-
-/** The end of a journal, as the stream tells it. */
-export interface Tail {
-  /** The seq of the last entry; 0 for an empty journal. */
-  readonly head: number;
-  /** The last entries that came while the page was open, oldest first: what was read before lacks only these. */
-  readonly recent: readonly JournalEntry[];
-  /** Counts how often old ones were dropped from `recent`: what was read before that is read again. */
-  readonly generation: number;
-}
+import { journalOf, type Tail } from './queries.js';
 
 const MOST = 400;
 const KEPT = 100;

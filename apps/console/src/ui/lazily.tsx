@@ -2,7 +2,10 @@ import { type ComponentType, lazy, Suspense } from 'react';
 import { Progress } from './messages.js';
 
 /** A component whose code is loaded once it is shown. */
-function lazily<Props extends object>(label: string, load: () => Promise<{ default: ComponentType<Props> }>) {
+export function lazily<Props extends object>(
+  label: string,
+  load: () => Promise<{ default: ComponentType<Props> }>,
+) {
   const Loaded: ComponentType<Props> = lazy(load);
   return (props: Props) => (
     <Suspense fallback={<Progress label={label} />}>
@@ -16,5 +19,3 @@ export const Chart = lazily('Drawing', () => import('./chart.js'));
 
 /** Two JSON values side by side, line by line; below each other where there is no room. */
 export const Diff = lazily('Comparing', () => import('./diff.js'));
-
-export const Editor = lazily('Loading the editor', () => import('./json-editor/editor.js'));

@@ -1,11 +1,13 @@
 import { RequiredMark } from '../field.js';
-import { Editor } from '../lazily.js';
+import { lazily } from '../lazily.js';
 import type { EditorProps } from './editor.js';
 
 export interface JsonEditorProps extends EditorProps {
   hint?: string | undefined;
   required?: boolean;
 }
+
+const Editor = lazily('Loading the editor', () => import('./editor.js'));
 
 /** An editor that marks mistakes at their place: those of JSON itself, and those that the API found. */
 export function JsonEditor({ hint, required, ...editor }: JsonEditorProps) {
