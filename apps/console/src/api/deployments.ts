@@ -1,6 +1,6 @@
 import { useParams } from '@tanstack/react-router';
-import { keyOf, PAGED, REFRESHED, SETTLED, useGet, useList, usePage, useRead } from './read.js';
-import type { DeploymentRef, Occurrence, Payment, Push } from './records.js';
+import { keyOf, PAGED, SETTLED, useGet, useList, usePage, useRead } from './read.js';
+import type { DeploymentRef } from './records.js';
 import { WORLD } from './worlds.js';
 
 export const DEPLOYMENTS = `${WORLD}/deployments` as const;
@@ -44,27 +44,6 @@ export const useModels = () => useList('/api/ai-models', {}, SETTLED);
 
 /** The chains that the operator has set up. */
 export const useChains = () => useList('/api/chains', {}, SETTLED);
-
-type Filter<Status> = { page: number; status: Status | undefined };
-
-/** The payments of a deployment, newest first, with the totals of all of them. */
-export const usePayments = (ref: DeploymentRef, filter: Filter<Payment['status']>) =>
-  usePage(`${DEPLOYMENT}/payments`, deploymentPath(ref), filter, REFRESHED);
-
-/** `unknown` is a word of the history alone. */
-export type PushState = Exclude<Push['status'], 'unknown'>;
-
-/** The pushes of a deployment, newest first. */
-export const usePushes = (
-  ref: DeploymentRef,
-  filter: { page: number; state: PushState | undefined; chain: string | undefined },
-) => usePage(PUSHES, deploymentPath(ref), filter, REFRESHED);
-
-export const useSchedules = (ref: DeploymentRef) => useList(SCHEDULES, deploymentPath(ref), REFRESHED);
-
-/** The due times of one schedule with their outcomes, newest first. */
-export const useOccurrences = (ref: DeploymentRef, event: string, filter: Filter<Occurrence['status']>) =>
-  usePage(`${SCHEDULES}/{event}/occurrences`, { ...deploymentPath(ref), event }, filter, REFRESHED);
 
 /** The next due times of a schedule, from now on; none of an empty one. */
 export const useNextTimes = (schedule: string, timezone: string, after: string | null) =>

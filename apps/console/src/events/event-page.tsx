@@ -1,7 +1,7 @@
 import { Link, useNavigate, useParams, useRouterState } from '@tanstack/react-router';
 import { useChange, useRemoval } from '../api/change.js';
 import { useBindings, useDeployments } from '../api/deployments.js';
-import { keyOf } from '../api/read.js';
+import { keyOf, useGet } from '../api/read.js';
 import type { Deployment, Event, EventVersion } from '../api/records.js';
 import {
   EVENT,
@@ -9,7 +9,6 @@ import {
   type EventRef,
   eventPath,
   isOwn,
-  useEvent,
   useVersions,
   useWorld,
   VERSION,
@@ -30,7 +29,7 @@ export default function EventPage() {
   const said = useRouterState({ select: ({ location }) => location.state.said });
   const canEdit = isOwn(useWorld(ref.world).data);
   return (
-    <Await query={useEvent(ref)} what="the event">
+    <Await query={useGet(EVENT, { path: eventPath(ref) })} what="the event">
       {(record) => (
         <Page
           title={record.name}

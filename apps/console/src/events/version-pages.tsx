@@ -1,12 +1,12 @@
 import type { UseMutationResult } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import { useChange } from '../api/change.js';
 import { keyOf } from '../api/read.js';
 import { EVENTS, type EventRef, eventPath, useVersions, VERSION, VERSIONS } from '../api/worlds.js';
 import { Button, ButtonLink } from '../ui/button.js';
 import { LeaveGuard } from '../ui/dialog.js';
-import { Required, showFirstWrong, TextField, useFirstWrong, useRequired } from '../ui/field.js';
+import { Required, showFirstWrong, TextField, useRequired } from '../ui/field.js';
 import { Await, ErrorNote, problemAt, problemsOf, Unreadable } from '../ui/messages.js';
 import { Card, Page } from '../ui/page.js';
 import { NEW_VERSION, type VersionDraft, versionBodyOf, versionDraftOf } from './version-draft.js';
@@ -145,7 +145,10 @@ function VersionEditor({ title, lead, world, initial, children, ...props }: Edit
   const [draft, setDraft] = useState(initial);
   const required = useRequired();
   const problems = versionProblems(save.error, at);
-  useFirstWrong(required.part, save.error);
+  // The answer to what was sent has marked the fields.
+  useEffect(() => {
+    if (save.error !== null) showFirstWrong(required.part.current);
+  }, [required.part, save.error]);
   return (
     <Page title={title} lead={lead}>
       <LeaveGuard isChanged={isChanged || JSON.stringify(draft) !== JSON.stringify(initial)} />

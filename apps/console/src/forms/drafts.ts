@@ -2,7 +2,7 @@ import type { JsonObject } from '@orrery/sdk';
 import type { Problem } from '../ui/messages.js';
 import { below } from '../ui/messages.js';
 import { numberIn, whyNoNumber } from '../ui/typed-text.js';
-import type { Bounds, Field, ListField, Member, NumberField, ObjectField, TextField } from './form-model.js';
+import type { Bounds, Field, FieldOf, Member, ObjectField } from './form-model.js';
 import { isObject } from './json.js';
 
 /**
@@ -18,57 +18,91 @@ export type Problems = ReadonlyMap<string, string>;
 export const problemMap = (problems: readonly Problem[]): Problems =>
   new Map(problems.map(({ pointer, message }) => [pointer, message]));
 
+/** What a form does with a kind of field. */
+interface Kind<F extends Field> {
+  /** The draft of a new value. */
+  empty: (field: F) => Draft;
+  /** The draft of a value that stands in a document; undefined where the form cannot show it. */
+  draftOf: (field: F, value: unknown) => Draft;
+  /** The value of a draft that is not empty. */
+  read: (field: F, draft: Draft, at: string, problems: Collected) => unknown;
+}
+
+const KINDS: { readonly [K in Field['kind']]: Kind<FieldOf<K>> } = {
+  text: {
+    empty: () => '',
+    draftOf: (_field, value) => (typeof value === 'string' ? value : undefined),
+    read: ({ bounds }, draft, at, problems) => {
+      // The service counts characters, not the UTF-16 units of `length`.
+      note(problems, at, whyOutside([...String(draft)].length, bounds, 'characters'));
+      return String(draft);
+    },
+  },
+  number: {
+    empty: () => '',
+    draftOf: (_field, value) => (typeof value === 'number' ? String(value) : undefined),
+    read: ({ isWhole, bounds }, draft, at, problems) => {
+      const number = numberIn(String(draft), isWhole);
+      if (number === undefined) note(problems, at, whyNoNumber(String(draft), isWhole) ?? 'Give a number.');
+      else note(problems, at, whyOutside(number, bounds));
+      return number;
+    },
+  },
+  boolean: {
+    empty: () => false,
+    draftOf: (_field, value) => (typeof value === 'boolean' ? value : undefined),
+    read: (_field, draft) => draft,
+  },
+  choice: {
+    empty: ({ options }) => (options.length === 1 ? JSON.stringify(options[0]) : ''),
+    draftOf: ({ options }, value) =>
+      options.map((option) => JSON.stringify(option)).find((one) => one === JSON.stringify(value)),
+    read: (_field, draft) => JSON.parse(String(draft)),
+  },
+  json: {
+    empty: () => '',
+    draftOf: (_field, value) => JSON.stringify(value),
+    read: (_field, draft, at, problems) => {
+      try {
+        return JSON.parse(String(draft));
+      } catch (error) {
+        note(problems, at, `This is not JSON: ${(error as Error).message}. A text stands in quotes.`);
+        return undefined;
+      }
+    },
+  },
+  list: {
+    empty: () => [],
+    draftOf: ({ item }, value) => {
+      const items = Array.isArray(value) ? value.map((one) => draftOf(item, one)) : [undefined];
+      return items.includes(undefined) ? undefined : items;
+    },
+    read: ({ item, bounds }, draft, at, problems) => {
+      const items = draft as readonly Draft[];
+      note(problems, at, whyOutside(items.length, bounds, 'items'));
+      return items.map((one, index) => readItem(item, one, below(at, index), problems));
+    },
+  },
+  object: {
+    empty: (field) => emptyObject(field),
+    draftOf: (field, value) => objectDraft(field, value),
+    read: (field, draft, at, problems) => readObject(field, draft as ObjectDraft, at, problems),
+  },
+};
+const kindOf = (field: Field) => KINDS[field.kind] as Kind<Field>;
+
+export const emptyDraft = (field: Field): Draft => kindOf(field).empty(field);
+
+export const draftOf = (field: Field, value: unknown): Draft => kindOf(field).draftOf(field, value);
+
 /** What a field starts with: its default, else nothing where it may be absent. */
 export function initialDraft(field: Field, isRequired: boolean): Draft {
   if (field.initial !== undefined) return draftOf(field, field.initial) ?? emptyDraft(field);
   return isRequired ? emptyDraft(field) : undefined;
 }
 
-export function emptyDraft(field: Field): Draft {
-  switch (field.kind) {
-    case 'object':
-      return emptyObject(field);
-    case 'list':
-      return [];
-    case 'boolean':
-      return false;
-    case 'choice':
-      return field.options.length === 1 ? JSON.stringify(field.options[0]) : '';
-    default:
-      return '';
-  }
-}
-
 export const emptyObject = ({ members }: ObjectField): ObjectDraft =>
   Object.fromEntries(members.map(({ name, field, isRequired }) => [name, initialDraft(field, isRequired)]));
-
-/** The draft of a value that stands in a document; undefined where the form cannot show it. */
-export function draftOf(field: Field, value: unknown): Draft {
-  switch (field.kind) {
-    case 'text':
-      return typeof value === 'string' ? value : undefined;
-    case 'number':
-      return typeof value === 'number' ? String(value) : undefined;
-    case 'boolean':
-      return typeof value === 'boolean' ? value : undefined;
-    case 'choice':
-      return field.options
-        .map((option) => JSON.stringify(option))
-        .find((one) => one === JSON.stringify(value));
-    case 'json':
-      return JSON.stringify(value);
-    case 'list':
-      return listDraft(field, value);
-    case 'object':
-      return objectDraft(field, value);
-  }
-}
-
-function listDraft({ item }: ListField, value: unknown): Draft {
-  if (!Array.isArray(value)) return undefined;
-  const items = value.map((one) => draftOf(item, one));
-  return items.includes(undefined) ? undefined : items;
-}
 
 /** The draft of an object; undefined where it has a member that the form cannot show. */
 export function objectDraft({ members }: ObjectField, value: unknown): ObjectDraft | undefined {
@@ -108,63 +142,17 @@ function readMember({ field, isRequired }: Member, draft: Draft, at: string, pro
     if (isRequired) problems.set(at, field.kind === 'choice' ? 'Choose one.' : 'Give a value.');
     return undefined;
   }
-  return readValue(field, draft, at, problems);
+  return kindOf(field).read(field, draft, at, problems);
 }
 
 /** An item was added by hand: an empty text is meant. */
 const readItem = (field: Field, draft: Draft, at: string, problems: Collected): unknown =>
   field.kind === 'text' && draft === ''
-    ? readText(field, '', at, problems)
+    ? kindOf(field).read(field, '', at, problems)
     : readMember({ name: '', isRequired: true, field }, draft, at, problems);
-
-function readValue(field: Field, draft: Draft, at: string, problems: Collected): unknown {
-  switch (field.kind) {
-    case 'object':
-      return readObject(field, (draft ?? {}) as ObjectDraft, at, problems);
-    case 'list':
-      return readList(field, (draft ?? []) as readonly Draft[], at, problems);
-    case 'text':
-      return readText(field, String(draft), at, problems);
-    case 'number':
-      return readNumber(field, String(draft), at, problems);
-    case 'choice':
-      return JSON.parse(String(draft));
-    case 'json':
-      return readJson(String(draft), at, problems);
-    default:
-      return draft;
-  }
-}
-
-function readNumber(field: NumberField, text: string, at: string, problems: Collected): number | undefined {
-  const number = numberIn(text, field.isWhole);
-  if (number === undefined) note(problems, at, whyNoNumber(text, field.isWhole) ?? 'Give a number.');
-  else note(problems, at, whyOutside(number, field.bounds));
-  return number;
-}
-
-function readText({ bounds }: TextField, text: string, at: string, problems: Collected): string {
-  // The service counts characters, not the UTF-16 units of `length`.
-  note(problems, at, whyOutside([...text].length, bounds, 'characters'));
-  return text;
-}
-
-function readList(field: ListField, items: readonly Draft[], at: string, problems: Collected): unknown[] {
-  note(problems, at, whyOutside(items.length, field.bounds, 'items'));
-  return items.map((item, index) => readItem(field.item, item, below(at, index), problems));
-}
 
 function note(problems: Collected, at: string, problem: string | undefined): void {
   if (problem !== undefined) problems.set(at, problem);
-}
-
-function readJson(text: string, at: string, problems: Collected): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    problems.set(at, `This is not JSON: ${(error as Error).message}. A text stands in quotes.`);
-    return undefined;
-  }
 }
 
 /** What is said of a number outside its bounds; undefined within them. `unit`: what it counts, such as characters. */

@@ -33,10 +33,7 @@ export type Field =
   /** Any value, entered as JSON text. */
   | (Described & { readonly kind: 'json' });
 
-type FieldOf<Kind extends Field['kind']> = Extract<Field, { readonly kind: Kind }>;
-export type TextField = FieldOf<'text'>;
-export type NumberField = FieldOf<'number'>;
-export type ListField = FieldOf<'list'>;
+export type FieldOf<Kind extends Field['kind']> = Extract<Field, { readonly kind: Kind }>;
 export type ObjectField = FieldOf<'object'>;
 
 export interface Member {
@@ -160,30 +157,19 @@ function control(schema: JsonObject, unfolding: Unfolding, path: readonly string
 }
 
 function textField({ maxLength, minLength, pattern, format }: JsonObject): Field {
-  const hint = hintOf([
-    range(minLength, maxLength, 'characters'),
+  const limits = limitsOf({ least: minLength, most: maxLength }, 'characters', [
     typeof pattern === 'string' && `matches ${pattern}`,
     typeof format === 'string' && format,
   ]);
-  const bounds = boundsOf({ least: minLength, most: maxLength });
-  return { kind: 'text', isLong: Number(maxLength) > LONG_TEXT, ...hint, ...bounds };
+  return { kind: 'text', isLong: Number(maxLength) > LONG_TEXT, ...limits };
 }
 
-function numberField(schema: JsonObject): Field {
-  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = schema;
-  const hint = hintOf([
-    range(minimum, maximum),
-    typeof exclusiveMinimum === 'number' && `above ${exclusiveMinimum}`,
-    typeof exclusiveMaximum === 'number' && `below ${exclusiveMaximum}`,
+function numberField({ type, minimum, maximum, multipleOf, ...exclusive }: JsonObject): Field {
+  const { exclusiveMinimum: above, exclusiveMaximum: below } = exclusive;
+  const limits = limitsOf({ least: minimum, most: maximum, above, below }, '', [
     typeof multipleOf === 'number' && `a multiple of ${multipleOf}`,
   ]);
-  const bounds = boundsOf({
-    least: minimum,
-    most: maximum,
-    above: exclusiveMinimum,
-    below: exclusiveMaximum,
-  });
-  return { kind: 'number', isWhole: schema['type'] === 'integer', ...hint, ...bounds };
+  return { kind: 'number', isWhole: type === 'integer', ...limits };
 }
 
 function objectField(schema: JsonObject, unfolding: Unfolding, path: readonly string[]): Field {
@@ -202,9 +188,10 @@ function objectField(schema: JsonObject, unfolding: Unfolding, path: readonly st
 function listField(schema: JsonObject, unfolding: Unfolding, path: readonly string[]): Field {
   const { items, minItems, maxItems, uniqueItems } = schema;
   if (!isObject(items)) return { kind: 'json', hint: 'a list' };
-  const hint = hintOf([range(minItems, maxItems, 'items'), uniqueItems === true && 'each once']);
-  const bounds = boundsOf({ least: minItems, most: maxItems });
-  return { kind: 'list', item: fieldOf(items, unfolding, path), ...hint, ...bounds };
+  const limits = limitsOf({ least: minItems, most: maxItems }, 'items', [
+    uniqueItems === true && 'each once',
+  ]);
+  return { kind: 'list', item: fieldOf(items, unfolding, path), ...limits };
 }
 
 function described({ title, description, default: initial }: JsonObject) {
@@ -237,19 +224,22 @@ function anchored(name: string, { $defs: definitions }: JsonObject): JsonObject 
   return all.filter(isObject).find((one) => one['$anchor'] === name);
 }
 
-function range(least: unknown, most: unknown, unit = ''): string | false {
-  const [from, to] = [typeof least === 'number', typeof most === 'number'];
-  const text = from && to ? `${least} to ${most}` : from ? `at least ${least}` : to && `at most ${most}`;
-  return text && `${text} ${unit}`.trim();
-}
-
-function hintOf(parts: readonly (string | false)[]): { hint?: string } {
-  const said = parts.filter((part) => part !== false);
-  return said.length === 0 ? {} : { hint: said.join(', ') };
-}
-
-/** Those that are numbers. */
-function boundsOf(given: { readonly [Bound in keyof Bounds]: unknown }): { bounds?: Bounds } {
-  const bounds = Object.entries(given).filter(([, bound]) => typeof bound === 'number');
-  return bounds.length === 0 ? {} : { bounds: Object.fromEntries(bounds) };
+/** The bounds that are numbers, and a hint of them in words with what else is to be said. */
+function limitsOf(
+  given: { readonly [Bound in keyof Bounds]: unknown },
+  unit: string,
+  others: readonly (string | false)[],
+): { bounds?: Bounds; hint?: string } {
+  const numbers = Object.entries(given).filter(([, bound]) => typeof bound === 'number');
+  const bounds: Bounds = Object.fromEntries(numbers);
+  const { least, most, above, below } = bounds;
+  const range = least === undefined ? `at most ${most}` : `at least ${least}`;
+  const words = least === undefined || most === undefined ? range : `${least} to ${most}`;
+  const hint = [
+    (least !== undefined || most !== undefined) && `${words} ${unit}`.trim(),
+    above !== undefined && `above ${above}`,
+    below !== undefined && `below ${below}`,
+    ...others,
+  ].filter((part) => part !== false);
+  return { ...(numbers.length > 0 && { bounds }), ...(hint.length > 0 && { hint: hint.join(', ') }) };
 }

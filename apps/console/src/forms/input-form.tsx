@@ -3,7 +3,7 @@ import { Button } from '../ui/button.js';
 import { type FieldProps, Field as LabelledControl } from '../ui/field.js';
 import { below } from '../ui/messages.js';
 import { type Draft, emptyDraft, initialDraft, type ObjectDraft, type Problems } from './drafts.js';
-import type { Field, ListField, ObjectField } from './form-model.js';
+import type { Field, FieldOf, ObjectField } from './form-model.js';
 
 interface ControlProps<F extends Field, D> {
   field: F;
@@ -201,7 +201,7 @@ function Group(props: AnyControl & { children: ReactNode }) {
   );
 }
 
-function Items(props: ControlProps<ListField, readonly Draft[]>) {
+function Items(props: ControlProps<FieldOf<'list'>, readonly Draft[]>) {
   const { field, draft, onChange, pointer, problems, label } = props;
   return (
     <div className="grid grid-cols-1 gap-2.5">

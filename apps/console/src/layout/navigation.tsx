@@ -138,12 +138,8 @@ interface BranchProps<Item> {
   children: (item: Item) => ReactNode;
 }
 
-function Branch<Item extends { name: string; address?: string }>({
-  title,
-  world,
-  list,
-  children,
-}: BranchProps<Item>) {
+function Branch<Item extends { name: string; address?: string }>(props: BranchProps<Item>) {
+  const { title, world, list, children } = props;
   const total = list?.pagination.total ?? 0;
   if (list === undefined || total === 0) return null;
   return (

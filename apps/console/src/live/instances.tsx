@@ -20,7 +20,7 @@ const FIRST = { firstPage: 1, lastPage: 1 };
 export function Instances() {
   const { journal, seq, tail } = useLive();
   const isNow = seq >= tail.head;
-  const [{ schema, plot }, change] = useLiveSearch();
+  const [{ schema }, change] = useLiveSearch();
   const [pages, setPages] = useState(FIRST);
   const query = useQuery(journal.instances({ seq, schema, ...pages }));
   const schemas = useSchemas(useDeploymentRef().world).data?.data ?? [];
@@ -69,11 +69,8 @@ export function Instances() {
               key={schema ?? ''}
               seen={seen}
               columns={columns}
-              plotted={plot}
               isOld={query.isPlaceholderData}
               onPages={setPages}
-              onPick={(instance) => void change({ instance })}
-              onPlot={(instance) => void change({ plot: toggled(plot, instance) })}
             />
           )
         }
@@ -89,18 +86,14 @@ const onlySchema = (schemas: readonly EntitySchema[]): string | undefined =>
 const noneOf = (schema: string | undefined, isNow: boolean): string =>
   `There ${isNow ? 'is' : 'was'} no ${schema ?? 'instance'}${isNow ? ' yet' : ''}.`;
 
-export interface InstancesTableProps {
+interface InstancesTableProps {
   seen: SeenInstances;
   /** The attributes; undefined where the instances have different schemas. */
   columns: readonly Column[] | undefined;
-  plotted: readonly string[] | undefined;
   /** Whether another position is being read, so that `seen` is of the one before. */
   isOld: boolean;
   /** Says which pages are in view. */
   onPages: (pages: { firstPage: number; lastPage: number }) => void;
-  onPlot: (instance: string) => void;
-  /** The changes of this instance are looked for. */
-  onPick: (instance: string) => void;
 }
 
 const ROW_HEIGHT = 33;
@@ -109,8 +102,7 @@ const HEAD =
 const CELL = 'border-b border-line px-2.5 py-1.5 whitespace-nowrap';
 
 /** Any number of instances, of which those that are seen are read. A value that has changed lights up. */
-export function InstancesTable(props: InstancesTableProps) {
-  const { seen, columns, isOld, onPages } = props;
+function InstancesTable({ seen, columns, isOld, onPages }: InstancesTableProps) {
   const region = useRef<HTMLElement>(null);
   const items = useSeenRows(region, seen.total, ROW_HEIGHT);
   const firstPage = pageOf(items.indexes[0]);
@@ -150,7 +142,12 @@ export function InstancesTable(props: InstancesTableProps) {
         <tbody>
           <Gap height={items.above} />
           {items.indexes.map((index) => (
-            <Row key={rowKey(seen, index)} {...props} index={index} row={seen.rows[index - seen.offset]} />
+            <Row
+              key={rowKey(seen, index)}
+              columns={columns}
+              index={index}
+              row={seen.rows[index - seen.offset]}
+            />
           ))}
           <Gap height={items.below} />
         </tbody>
@@ -166,13 +163,14 @@ const rowKey = ({ rows, offset }: SeenInstances, index: number): string | number
   return row === undefined ? index : instanceKey(row);
 };
 
-interface RowProps extends InstancesTableProps {
+interface RowProps extends Pick<InstancesTableProps, 'columns'> {
   index: number;
   /** Undefined while it is read. */
   row: EntityInstance | undefined;
 }
 
-function Row({ index, row, columns, plotted, onPlot, onPick }: RowProps) {
+function Row({ index, row, columns }: RowProps) {
+  const [{ plot }, change] = useLiveSearch();
   if (row === undefined)
     return (
       <tr aria-rowindex={index + 2} style={{ height: ROW_HEIGHT }}>
@@ -189,8 +187,8 @@ function Row({ index, row, columns, plotted, onPlot, onPick }: RowProps) {
           type="checkbox"
           aria-label={`Draw ${instance}`}
           className="block size-3.5 accent-accent"
-          checked={plotted?.includes(instance) ?? false}
-          onChange={() => onPlot(instance)}
+          checked={plot?.includes(instance) ?? false}
+          onChange={() => void change({ plot: toggled(plot, instance) })}
         />
       </td>
       <th scope="row" className={`${CELL} max-w-60 truncate text-left font-medium`} title={instance}>
@@ -199,7 +197,7 @@ function Row({ index, row, columns, plotted, onPlot, onPick }: RowProps) {
           type="button"
           className="-my-1.5 py-1.5 hover:underline"
           title={`Show what changed ${instance}`}
-          onClick={() => onPick(instance)}
+          onClick={() => void change({ instance })}
         >
           {row.instanceId}
         </button>

@@ -1,4 +1,5 @@
-import { useDeploymentRef, usePayments } from '../api/deployments.js';
+import { DEPLOYMENT, deploymentPath, useDeploymentRef } from '../api/deployments.js';
+import { REFRESHED, usePage } from '../api/read.js';
 import type { Payment, PaymentTotal } from '../api/records.js';
 import { EntryLink } from '../deployments/entry-link.js';
 import { ButtonLink } from '../ui/button.js';
@@ -13,7 +14,12 @@ import { paymentMeaning, paymentTone, STATUSES } from './payment-words.js';
 
 export default function PaymentsPage() {
   const [{ status, page = 1 }, show] = usePageSearch('/worlds/$world/deployments/$deployment/payments');
-  const query = usePayments(useDeploymentRef(), { page, status });
+  const query = usePage(
+    `${DEPLOYMENT}/payments`,
+    deploymentPath(useDeploymentRef()),
+    { page, status },
+    REFRESHED,
+  );
   return (
     <Await query={query} what="the payments">
       {({ data, totals, pagination }) =>

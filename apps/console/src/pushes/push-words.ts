@@ -1,4 +1,3 @@
-import type { PushState } from '../api/deployments.js';
 import type { Push } from '../api/records.js';
 import type { Tone } from '../ui/values.js';
 
@@ -14,6 +13,8 @@ const WORDS: Record<Status, readonly [tone: Tone, meaning: string]> = {
   unknown: ['warn', 'the chain-pusher did not answer'],
 };
 
+/** `unknown` is a word of the history alone. */
+type PushState = Exclude<Status, 'unknown'>;
 export const STATES = Object.keys(WORDS).filter((status): status is PushState => status !== 'unknown');
 export const pushTone = (status: Status): Tone => WORDS[status][0];
 export const pushMeaning = (status: Status): string => WORDS[status][1];

@@ -1,13 +1,6 @@
 import { useChange } from '../api/change.js';
-import {
-  DEPLOYMENT,
-  deploymentPath,
-  PUSHES,
-  useChains,
-  useDeploymentRef,
-  usePushes,
-} from '../api/deployments.js';
-import { keyOf } from '../api/read.js';
+import { DEPLOYMENT, deploymentPath, PUSHES, useChains, useDeploymentRef } from '../api/deployments.js';
+import { keyOf, REFRESHED, usePage } from '../api/read.js';
 import type { Push } from '../api/records.js';
 import { EntryLink } from '../deployments/entry-link.js';
 import { Button, ButtonLink } from '../ui/button.js';
@@ -41,7 +34,7 @@ export default function PushesPage() {
         />
       </div>
       <Listing
-        query={usePushes(useDeploymentRef(), { page, chain, state })}
+        query={usePage(PUSHES, deploymentPath(useDeploymentRef()), { page, chain, state }, REFRESHED)}
         what="pushes"
         columns={COLUMNS}
         rowKey={(push) => `${push.chain} ${push.historyId}`}

@@ -2,13 +2,15 @@ import type { JsonObject } from '@orrery/sdk';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useRef } from 'react';
 import { useBindings, useDeploymentRef } from '../api/deployments.js';
+import { useGet } from '../api/read.js';
 import type { EventBinding } from '../api/records.js';
-import { useVersion, useVersions } from '../api/worlds.js';
+import { eventPath, VERSION } from '../api/worlds.js';
+import { VersionSelect } from '../deployments/version-select.js';
 import { ButtonLink } from '../ui/button.js';
 import { SelectField } from '../ui/field.js';
-import { Await, ErrorNote } from '../ui/messages.js';
+import { Await } from '../ui/messages.js';
 import { Empty } from '../ui/page.js';
-import { EventRunner } from './event-runner.js';
+import { EventRunner, type EventRunnerProps } from './event-runner.js';
 
 export default function RunPage() {
   const ref = useDeploymentRef();
@@ -65,9 +67,13 @@ function ChosenEvent({ bindings }: { bindings: readonly EventBinding[] }) {
             `${binding.event} (version ${binding.eventVersion})`,
           ])}
         />
-        <VersionChoice
-          binding={chosen}
+        <VersionSelect
+          event={chosen.event}
           value={shown}
+          bound={chosen.eventVersion}
+          words={(one) =>
+            `version ${one}, ${one === chosen.eventVersion ? 'which is bound' : 'dry run only'}`
+          }
           onChange={(next) =>
             show({ event: chosen.event, ...(next !== chosen.eventVersion && { version: next }) })
           }
@@ -87,45 +93,16 @@ function ChosenEvent({ bindings }: { bindings: readonly EventBinding[] }) {
   );
 }
 
-interface ShownVersionProps {
+type ShownVersionProps = Pick<EventRunnerProps, 'given' | 'kept' | 'onInput'> & {
   binding: EventBinding;
   shown: number;
-  given: JsonObject | undefined;
-  kept: JsonObject | undefined;
-  onInput: (input: JsonObject) => void;
-}
+};
 
 function ShownVersion({ binding: { event, eventVersion }, shown, ...input }: ShownVersionProps) {
-  const { world } = useDeploymentRef();
+  const path = { ...eventPath({ world: useDeploymentRef().world, event }), version: shown };
   return (
-    <Await query={useVersion({ world, event }, shown)} what="the event">
+    <Await query={useGet(VERSION, { path })} what="the event">
       {(version) => <EventRunner version={version} bound={eventVersion} {...input} />}
     </Await>
-  );
-}
-
-interface VersionChoiceProps {
-  binding: EventBinding;
-  /** The version whose form is shown. */
-  value: number;
-  onChange: (version: number) => void;
-}
-
-/** The version that is run: the bound one, or for dry runs any other. */
-function VersionChoice({ binding: { event, eventVersion }, value, onChange }: VersionChoiceProps) {
-  const { data, error } = useVersions({ world: useDeploymentRef().world, event });
-  const numbers = new Set([eventVersion, value, ...(data?.data ?? []).map(({ version }) => version)]);
-  const words = (version: number) =>
-    version === eventVersion ? `version ${version}, which is bound` : `version ${version}, dry run only`;
-  return (
-    <div>
-      <SelectField
-        label="Version"
-        value={String(value)}
-        onChange={(next) => onChange(Number(next))}
-        options={[...numbers].sort((a, b) => b - a).map((version) => [String(version), words(version)])}
-      />
-      <ErrorNote error={error} title="The versions could not be read" />
-    </div>
   );
 }

@@ -1,14 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { useChange } from '../api/change.js';
-import {
-  deploymentPath,
-  SCHEDULES,
-  useDeploymentRef,
-  useNextTimes,
-  useOccurrences,
-  useSchedules,
-} from '../api/deployments.js';
-import { keyOf } from '../api/read.js';
+import { deploymentPath, SCHEDULES, useDeploymentRef, useNextTimes } from '../api/deployments.js';
+import { keyOf, REFRESHED, useList, usePage } from '../api/read.js';
 import type { Occurrence, Schedule } from '../api/records.js';
 import { EntryLink } from '../deployments/entry-link.js';
 import { Button, ButtonLink } from '../ui/button.js';
@@ -16,15 +9,16 @@ import { Filter } from '../ui/field.js';
 import { Await, ErrorNote } from '../ui/messages.js';
 import { Card, Details, Empty, Section } from '../ui/page.js';
 import { usePageSearch } from '../ui/search-values.js';
-import type { Column } from '../ui/table.js';
-import { Listing } from '../ui/table.js';
+import { type Column, Listing } from '../ui/table.js';
 import { Badge, Failure, Time } from '../ui/values.js';
 import { kindWords, outcomeTone, outcomeWords, reasonWords, STATUSES } from './ledger-words.js';
+
+const ROUTE = '/worlds/$world/deployments/$deployment/schedules';
 
 export default function SchedulesPage() {
   const ref = useDeploymentRef();
   return (
-    <Await query={useSchedules(ref)} what="the schedules">
+    <Await query={useList(SCHEDULES, deploymentPath(ref), REFRESHED)} what="the schedules">
       {({ data }) =>
         data.length === 0 ? (
           <Empty
@@ -47,8 +41,7 @@ export default function SchedulesPage() {
 }
 
 function Schedules({ schedules }: { schedules: readonly Schedule[] }) {
-  const [search, show] = usePageSearch('/worlds/$world/deployments/$deployment/schedules');
-  const { event = schedules[0]?.event ?? '', status, page = 1 } = search;
+  const [{ event = schedules[0]?.event ?? '' }] = usePageSearch(ROUTE);
   return (
     <>
       <ul className="mb-6 grid gap-3 xl:grid-cols-2">
@@ -58,7 +51,7 @@ function Schedules({ schedules }: { schedules: readonly Schedule[] }) {
           </li>
         ))}
       </ul>
-      <Ledger event={event} status={status} page={page} onChange={(change) => void show(change)} />
+      <Ledger event={event} />
     </>
   );
 }
@@ -69,12 +62,7 @@ export function ScheduleCard({ schedule, isChosen }: { schedule: Schedule; isCho
     <Card className={isChosen ? 'h-full border-accent' : 'h-full'}>
       <div className="mb-2 flex flex-wrap items-center gap-x-2 gap-y-1.5">
         <h2 className="min-w-0 grow text-lg font-semibold break-words">
-          <Link
-            to="/worlds/$world/deployments/$deployment/schedules"
-            params={useDeploymentRef()}
-            search={{ event }}
-            className="hover:underline"
-          >
+          <Link to={ROUTE} params={useDeploymentRef()} search={{ event }} className="hover:underline">
             {event}
           </Link>{' '}
           <span className="font-normal text-muted">v{eventVersion}</span>
@@ -178,42 +166,35 @@ function ScheduleActions({ schedule: { event, pausedBy } }: { schedule: Schedule
   );
 }
 
-interface Shown {
-  status: Occurrence['status'] | undefined;
-  page: number | undefined;
-}
-
-export interface LedgerProps extends Shown {
-  event: string;
-  page: number;
-  onChange: (change: Partial<Shown>) => void;
-}
-
-export const Ledger = ({ event, status, page, onChange }: LedgerProps) => (
-  <Section
-    title={`Ledger of ${event}`}
-    lead="Every due time has one row, with its outcome."
-    actions={
-      <Filter
-        label="Show"
-        className="flex items-baseline gap-2"
-        value={status}
-        onChange={(next) => onChange({ status: next, page: undefined })}
-        values={STATUSES}
+function Ledger({ event }: { event: string }) {
+  const [{ status, page = 1 }, show] = usePageSearch(ROUTE);
+  const path = { ...deploymentPath(useDeploymentRef()), event };
+  return (
+    <Section
+      title={`Ledger of ${event}`}
+      lead="Every due time has one row, with its outcome."
+      actions={
+        <Filter
+          label="Show"
+          className="flex items-baseline gap-2"
+          value={status}
+          onChange={(next) => void show({ status: next, page: undefined })}
+          values={STATUSES}
+        />
+      }
+    >
+      <Listing
+        query={usePage(`${SCHEDULES}/{event}/occurrences`, path, { page, status }, REFRESHED)}
+        what="due times"
+        label={`Ledger of ${event}`}
+        columns={COLUMNS}
+        rowKey={({ id }) => id}
+        empty={<Empty title={status ? `No due time is ${status}.` : 'Nothing was due yet.'} />}
+        onPage={(next) => void show({ page: next })}
       />
-    }
-  >
-    <Listing
-      query={useOccurrences(useDeploymentRef(), event, { page, status })}
-      what="due times"
-      label={`Ledger of ${event}`}
-      columns={COLUMNS}
-      rowKey={({ id }) => id}
-      empty={<Empty title={status ? `No due time is ${status}.` : 'Nothing was due yet.'} />}
-      onPage={(next) => onChange({ page: next })}
-    />
-  </Section>
-);
+    </Section>
+  );
+}
 
 const COLUMNS: readonly Column<Occurrence>[] = [
   {

@@ -1,8 +1,8 @@
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useChange, useRemoval } from '../api/change.js';
-import { keyOf } from '../api/read.js';
+import { keyOf, useGet } from '../api/read.js';
 import type { Attribute, EntitySchema } from '../api/records.js';
-import { isOwn, SCHEMA, SCHEMAS, useSchema, useWorld } from '../api/worlds.js';
+import { isOwn, SCHEMA, SCHEMAS, useWorld } from '../api/worlds.js';
 import { Confirm, FormButton } from '../ui/dialog.js';
 import { Await } from '../ui/messages.js';
 import { Empty, Page } from '../ui/page.js';
@@ -15,7 +15,7 @@ export default function SchemaPage() {
   const ref = useParams({ from: '/worlds/$world/schemas/$schema' });
   const canEdit = isOwn(useWorld(ref.world).data);
   return (
-    <Await query={useSchema(ref.world, ref.schema)} what="the schema">
+    <Await query={useGet(SCHEMA, { path: schemaPath(ref) })} what="the schema">
       {(schema) => (
         <Page
           title={schema.name}

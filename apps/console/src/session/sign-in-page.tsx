@@ -6,7 +6,7 @@ import { Form, TextField } from '../ui/field.js';
 import mark from '../ui/mark.svg';
 import { ErrorNote, Progress } from '../ui/messages.js';
 import { ThemeSwitch } from '../ui/theme.js';
-import { useEnding, useSession } from './session.js';
+import { type KeyOrigin, useEnding, useSession } from './session.js';
 import {
   type BrowserWallet,
   checkKey,
@@ -50,15 +50,17 @@ export function SignInPage() {
   );
 }
 
+/** A way to get a key, with which the session starts. */
+function useSignIn<Input>(mutationFn: (input: Input) => Promise<string>, origin: KeyOrigin) {
+  const session = useSession();
+  return useMutation({ mutationFn, onSuccess: (token) => session.start(token, origin) });
+}
+
 /** A link that the all-in-one printed has a code behind the `#`: it leaves the address bar before it is exchanged. */
 function CodeExchange() {
-  const session = useSession();
   const navigate = useNavigate();
   const hash = useRouterState({ select: ({ location }) => location.hash });
-  const { mutate, isPending, error } = useMutation({
-    mutationFn: exchangeCode,
-    onSuccess: (token) => session.start(token, 'made'),
-  });
+  const { mutate, isPending, error } = useSignIn(exchangeCode, 'made');
   const taken = useRef<string>(undefined);
   const code = codeIn(hash);
   useEffect(() => {
@@ -77,12 +79,8 @@ export const codeIn = (hash: string): string | undefined => /^code=([\w-]+)$/.ex
 
 /** Asks the API who the key is before it is kept. */
 function KeyForm() {
-  const session = useSession();
   const [key, setKey] = useState('');
-  const signIn = useMutation({
-    mutationFn: checkKey,
-    onSuccess: (token) => session.start(token, 'given'),
-  });
+  const signIn = useSignIn(checkKey, 'given');
   return (
     <Form onSubmit={() => signIn.mutate(key.trim())}>
       <TextField
@@ -129,11 +127,7 @@ function Wallets() {
 }
 
 function WalletButton({ wallet }: { wallet: BrowserWallet }) {
-  const session = useSession();
-  const signIn = useMutation({
-    mutationFn: signInWithWallet,
-    onSuccess: (token) => session.start(token, 'made'),
-  });
+  const signIn = useSignIn(signInWithWallet, 'made');
   return (
     <>
       <Button className="mb-2 w-full" pending={signIn.isPending} onClick={() => signIn.mutate(wallet)}>

@@ -7,7 +7,6 @@ import {
   type SelectHTMLAttributes,
   type TextareaHTMLAttributes,
   useContext,
-  useEffect,
   useId,
   useRef,
   useState,
@@ -272,12 +271,9 @@ export function Form({ onSubmit, className, children }: FormProps) {
   );
 }
 
-export interface RequiredProps {
-  required: ReturnType<typeof useRequired>;
-  children: ReactNode;
-}
-
 /** A part of a page whose fields a button elsewhere sends: `isComplete` marks those that keep it from being sent. */
+type RequiredProps = { required: ReturnType<typeof useRequired>; children: ReactNode };
+
 export const Required = ({ required: { part, isTried }, children }: RequiredProps) => (
   <div ref={part}>
     <Tried value={isTried}>{children}</Tried>
@@ -301,13 +297,6 @@ function useCompleteness(part: RefObject<HTMLElement | null>) {
 }
 
 type AnyControl = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement;
-
-/** Leads to the first field that is marked, once the answer to what was sent has marked it. */
-export function useFirstWrong(part: RefObject<HTMLElement | null>, error: unknown): void {
-  useEffect(() => {
-    if (error !== null && error !== undefined) showFirstWrong(part.current);
-  }, [part, error]);
-}
 
 /** Leads to the first field that is marked. */
 export function showFirstWrong(part: HTMLElement | null): void {

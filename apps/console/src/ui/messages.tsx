@@ -236,12 +236,6 @@ export function withoutPointer(
   return pointer === undefined ? { text } : { pointer, text: text.slice(pointer.length + 2) };
 }
 
-/** What a form says about its own fields. */
-export const fieldsOf = (labels: FieldLabels) => ({
-  nameOf: (pointer: string) => labelAt(labels, pointer),
-  shownElsewhere: (pointer: string) => labels[pointer] !== undefined,
-});
-
 /** A likely mistake that the service allowed. */
 export interface Warning {
   /** RFC 6901 into what was sent; empty: all of it. */

@@ -3,7 +3,7 @@ import { type ReactNode, useState } from 'react';
 import { Button } from './button.js';
 import { Actions } from './dialog.js';
 import { Form, type FormProps, TextArea, TextField } from './field.js';
-import { ErrorNote, type FieldLabels, fieldsOf, type NameField, problemAt } from './messages.js';
+import { ErrorNote, type FieldLabels, labelAt, type NameField, problemAt } from './messages.js';
 
 export interface SaveFormProps extends FormProps {
   verb: string;
@@ -27,15 +27,14 @@ export interface SaveFormProps extends FormProps {
 export function SaveForm(props: SaveFormProps) {
   const { verb, save, failed, labels = {}, isAtField, nameOf, said, cancel, disabled, ...form } = props;
   const { children, ...rest } = form;
-  const fields = fieldsOf(labels);
   return (
     <Form {...rest}>
       {children}
       <ErrorNote
         title={failed}
         error={save.error}
-        nameOf={nameOf ?? fields.nameOf}
-        shownElsewhere={isAtField ?? fields.shownElsewhere}
+        nameOf={nameOf ?? ((pointer) => labelAt(labels, pointer))}
+        shownElsewhere={isAtField ?? ((pointer) => labels[pointer] !== undefined)}
       />
       {said}
       <Actions>

@@ -1,5 +1,6 @@
+import { usePage } from '../api/read.js';
 import type { World } from '../api/records.js';
-import { useWorlds, type WorldsOwner } from '../api/worlds.js';
+import { WORLDS } from '../api/worlds.js';
 import { NameLink } from '../ui/button.js';
 import { CheckField } from '../ui/field.js';
 import { Empty, Page } from '../ui/page.js';
@@ -11,8 +12,8 @@ import { LoadExample, MoreExamples } from './load-example.js';
 import { NewWorld } from './world-form.js';
 
 export function WorldsPage() {
-  const [{ owner = 'me', page = 1 }, show] = usePageSearch('/');
-  const query = useWorlds(owner, page);
+  const [{ owner, page = 1 }, show] = usePageSearch('/');
+  const query = usePage(WORLDS, {}, { page, owner: owner === 'all' ? undefined : 'me' });
   return (
     <Page
       title="Worlds"
@@ -34,7 +35,7 @@ export function WorldsPage() {
         what="worlds"
         columns={COLUMNS}
         rowKey={({ address }) => address}
-        empty={<NoWorlds owner={owner} />}
+        empty={<NoWorlds isAll={owner === 'all'} />}
         onPage={(next) => void show({ page: next })}
       />
       {query.data && query.data.data.length > 0 && <MoreExamples />}
@@ -42,8 +43,8 @@ export function WorldsPage() {
   );
 }
 
-const NoWorlds = ({ owner }: { owner: WorldsOwner }) =>
-  owner === 'all' ? (
+const NoWorlds = ({ isAll }: { isAll: boolean }) =>
+  isAll ? (
     <Empty title="There are no worlds that you can read." action={<NewWorld />} />
   ) : (
     <Empty
