@@ -76,25 +76,7 @@ async function settle<Request, Result>(
   }
 }
 
-/** A counting semaphore: at most as many pieces of work run at once as it has slots. */
-export interface Semaphore {
-  readonly taken: number;
-  readonly isFull: boolean;
-  /** How many wait for a slot. */
-  readonly waiting: number;
-  /** Takes a slot at once; the caller has checked `isFull`. */
-  take(): void;
-  release(): void;
-  /** `undefined` while a slot is free; else resolves for all callers when the next slot is released. */
-  untilFree(): Promise<void> | undefined;
-  /**
-   * Takes a slot in the order of the calls. Rejects with the signal's reason when it aborts before that, and with
-   * `overloaded` when the queue is full or takes too long.
-   */
-  acquire(signal: AbortSignal): Promise<void>;
-  /** Runs the work in a slot that it acquires. */
-  run<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T>;
-}
+export type Semaphore = ReturnType<typeof createSemaphore>;
 
 interface QueueLimits {
   /** Pieces of work that may wait for a slot. Default: any number. */
@@ -103,11 +85,14 @@ interface QueueLimits {
   readonly maxWaitMs?: number;
 }
 
-/** Unlike in `p-limit` and `async-mutex`, a caller that goes away leaves the queue. */
+/**
+ * A counting semaphore: at most as many pieces of work run at once as it has slots. Unlike in `p-limit` and `async-mutex`, a
+ * caller that goes away leaves the queue.
+ */
 export function createSemaphore(
   slots: number,
   { maxWaiting = Number.POSITIVE_INFINITY, maxWaitMs }: QueueLimits = {},
-): Semaphore {
+) {
   let taken = 0;
   let watchers: (() => void)[] = [];
   const queue = new Set<() => void>();
@@ -122,7 +107,11 @@ export function createSemaphore(
     const [next] = queue;
     if (next !== undefined) next();
   };
-  const acquire = async (signal: AbortSignal) => {
+  /**
+   * Takes a slot in the order of the calls. Rejects with the signal's reason when it aborts before that, and with
+   * `overloaded` when the queue is full or takes too long.
+   */
+  const acquire = async (signal: AbortSignal): Promise<void> => {
     signal.throwIfAborted();
     if (taken < slots) return take();
     if (queue.size >= maxWaiting) throw new ServiceError('overloaded');
@@ -153,14 +142,19 @@ export function createSemaphore(
     get isFull() {
       return taken >= slots;
     },
+    /** How many wait for a slot. */
     get waiting() {
       return queue.size;
     },
+    /** Takes a slot at once; the caller has checked `isFull`. */
     take,
     release,
-    untilFree: () => (taken < slots ? undefined : new Promise((resolve) => watchers.push(resolve))),
+    /** `undefined` while a slot is free; else resolves for all callers when the next slot is released. */
+    untilFree: (): Promise<void> | undefined =>
+      taken < slots ? undefined : new Promise((resolve) => watchers.push(resolve)),
     acquire,
-    run: async (signal, work) => {
+    /** Runs the work in a slot that it acquires. */
+    run: async <T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> => {
       await acquire(signal);
       try {
         return await work();
@@ -171,16 +165,16 @@ export function createSemaphore(
   };
 }
 
-/** Runs one piece of work at a time per key; others of the same key wait in order. */
-export interface KeyedMutex {
-  run<T>(key: number, work: () => Promise<T>): Promise<T>;
-}
+export type KeyedMutex = ReturnType<typeof createKeyedMutex>;
 
-/** Keys without work take no memory. (The mutexes of `async-mutex` have no keys: a map of them would need this as well.) */
-export function createKeyedMutex(): KeyedMutex {
+/**
+ * Runs one piece of work at a time per key; others of the same key wait in order. Keys without work take no memory. (The
+ * mutexes of `async-mutex` have no keys: a map of them would need this as well.)
+ */
+export function createKeyedMutex() {
   const last = new Map<number, Promise<unknown>>();
   return {
-    run: async (key, work) => {
+    run: async <T>(key: number, work: () => Promise<T>): Promise<T> => {
       const result = (last.get(key) ?? Promise.resolve()).then(work);
       const settled = result.catch(() => undefined);
       last.set(key, settled);
@@ -194,26 +188,20 @@ export function createKeyedMutex(): KeyedMutex {
 }
 
 /** Counts the pieces of work in flight, by key. */
-interface InFlightCounter {
-  begin(key: number): void;
-  end(key: number): void;
-  /** Resolves when no work of these keys is in flight. */
-  untilNone(keys: readonly number[]): Promise<void>;
-}
-
-export function createInFlightCounter(): InFlightCounter {
+export function createInFlightCounter() {
   const counts = new Map<number, number>();
   let waiting: { keys: readonly number[]; resolve: () => void }[] = [];
   const isNone = (keys: readonly number[]) => keys.every((key) => !counts.get(key));
   return {
-    begin: (key) => void counts.set(key, (counts.get(key) ?? 0) + 1),
-    end: (key) => {
+    begin: (key: number) => void counts.set(key, (counts.get(key) ?? 0) + 1),
+    end: (key: number) => {
       counts.set(key, (counts.get(key) ?? 1) - 1);
       if (waiting.length === 0) return;
       for (const { resolve } of waiting.filter(({ keys }) => isNone(keys))) resolve();
       waiting = waiting.filter(({ keys }) => !isNone(keys));
     },
-    untilNone: (keys) =>
+    /** Resolves when no work of these keys is in flight. */
+    untilNone: (keys: readonly number[]) =>
       new Promise<void>((resolve) => {
         if (isNone(keys)) resolve();
         else waiting.push({ keys, resolve });

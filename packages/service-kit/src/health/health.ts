@@ -22,19 +22,7 @@ interface Readiness {
   readonly checks: CheckResults;
 }
 
-export interface Health {
-  /** Adds a named check and returns how to take it away again. */
-  register(name: string, check: HealthCheck): () => void;
-  /**
-   * Adds what another registry of the process finds, and returns how to take it away again. Where `checks` fails or is
-   * late, that is what `name` says.
-   */
-  include(name: string, checks: () => Promise<CheckResults>): () => void;
-  /** What the registered checks say, without those included. */
-  ownChecks(): Promise<CheckResults>;
-  /** Runs all checks at once. Callers that come meanwhile share the same run. */
-  readiness(): Promise<Readiness>;
-}
+export type Health = ReturnType<typeof createHealth>;
 
 interface HealthOptions {
   readonly clock: Clock;
@@ -43,11 +31,12 @@ interface HealthOptions {
 }
 
 /** The registry of a process's checks; each service registers what it cannot work without. */
-export function createHealth({ clock, timeoutMs = 1000 }: HealthOptions): Health {
+export function createHealth({ clock, timeoutMs = 1000 }: HealthOptions) {
   const checks = new Map<string, HealthCheck>();
   const included = new Map<string, () => Promise<CheckResults>>();
   let underWay: Promise<Readiness> | undefined;
 
+  /** What the registered checks say, without those included. */
   const ownChecks = async (): Promise<CheckResults> => {
     const named = [...checks].map(async ([name, check]) => {
       return [name, await answer(check, (result) => result, clock, timeoutMs)] as const;
@@ -64,10 +53,16 @@ export function createHealth({ clock, timeoutMs = 1000 }: HealthOptions): Health
   };
 
   return {
-    register: (name, check) => addTo(checks, name, check),
-    include: (name, ask) => addTo(included, name, ask),
+    /** Adds a named check and returns how to take it away again. */
+    register: (name: string, check: HealthCheck) => addTo(checks, name, check),
+    /**
+     * Adds what another registry of the process finds, and returns how to take it away again. Where it fails or is late, that
+     * is what `name` says.
+     */
+    include: (name: string, ask: () => Promise<CheckResults>) => addTo(included, name, ask),
     ownChecks,
-    readiness: () => {
+    /** Runs all checks at once. Callers that come meanwhile share the same run. */
+    readiness: (): Promise<Readiness> => {
       underWay ??= runAll().finally(() => {
         underWay = undefined;
       });

@@ -126,19 +126,12 @@ export interface HostProcess {
   readonly stderr: { write(text: string): unknown };
 }
 
-interface ProcessLife {
-  /** Aborts on the first SIGINT or SIGTERM and on an uncaught error or a failure. */
-  readonly signal: AbortSignal;
-  /** Resolves when the signal aborts. */
-  readonly ended: Promise<unknown>;
-  exitCode(): number;
-  /** Reports why the process cannot go on, and stops it; after a stop the failure is only its consequence. */
-  fail(service: string, error: unknown): void;
-}
+type ProcessLife = ReturnType<typeof watchProcess>;
 
 /** Follows the signals and uncaught errors of the process. A second signal exits at once. */
-function watchProcess(host: HostProcess, logger: Logger): ProcessLife {
+function watchProcess(host: HostProcess, logger: Logger) {
   const stop = new AbortController();
+  /** On the first SIGINT or SIGTERM and on an uncaught error or a failure. */
   const ended = once(stop.signal, 'abort');
   // A service that only waits holds nothing that would keep the process alive.
   const alive = setInterval(() => undefined, 1 << 30);
@@ -157,7 +150,8 @@ function watchProcess(host: HostProcess, logger: Logger): ProcessLife {
   for (const name of ['SIGINT', 'SIGTERM']) host.on(name, onSignal(name));
   for (const event of ['uncaughtException', 'unhandledRejection']) host.on(event, onUncaught);
 
-  const fail = (service: string, error: unknown) => {
+  /** Reports why the process cannot go on, and stops it; after a stop the failure is only its consequence. */
+  const fail = (service: string, error: unknown): void => {
     if (stop.signal.aborted) return logger.debug({ err: error }, 'failed while stopping');
     exitCode = 1;
     if (error instanceof StartupError) host.stderr.write(`${service}: ${error.message}\n`);

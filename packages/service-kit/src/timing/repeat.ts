@@ -24,14 +24,7 @@ interface PollLoopOptions {
   readonly random?: () => number;
 }
 
-export interface PollLoop {
-  /** There is work: ends an idle pause. It does not shorten the pause after a failure. */
-  wake(): void;
-  /** One run now, after the one under way; rejects with its error. For tests and for orderly draining. */
-  runOnce(): Promise<unknown>;
-  /** Aborts the signal of the run under way and resolves when it has ended. */
-  stop(): Promise<void>;
-}
+export type PollLoop = ReturnType<typeof startPollLoop>;
 
 /**
  * The one way to do something over and over: never two runs at once, errors are logged and followed by a
@@ -40,7 +33,7 @@ export interface PollLoop {
  *   running ─ more ─→ running          running ─ error ─→ backing off ─ time ─→ running
  *   running ─ idle ─→ pausing ─ interval, or rest and wake ─→ running          any ─ stop ─→ ended
  */
-export function startPollLoop(options: PollLoopOptions): PollLoop {
+export function startPollLoop(options: PollLoopOptions) {
   const stopping = new AbortController();
   const signal = AbortSignal.any([stopping.signal, ...(options.signal ? [options.signal] : [])]);
   // One run may make many calls at once, and each listens.
@@ -48,6 +41,7 @@ export function startPollLoop(options: PollLoopOptions): PollLoop {
   const pause = createPause(options.clock, signal);
   let lastRun: Promise<unknown> = Promise.resolve();
 
+  /** One run now, after the one under way; rejects with its error. For tests and for orderly draining. */
   const runOnce = () => {
     const run: Promise<unknown> = lastRun.then<unknown>(() => {
       pause.forget();
@@ -76,12 +70,18 @@ export function startPollLoop(options: PollLoopOptions): PollLoop {
   };
 
   const ended = runs();
-  const stop = async () => {
+  /** Aborts the signal of the run under way and resolves when it has ended. */
+  const stop = async (): Promise<void> => {
     stopping.abort();
     await ended;
     await lastRun;
   };
-  return { wake: pause.wake, runOnce, stop };
+  return {
+    /** There is work: ends an idle pause. It does not shorten the pause after a failure. */
+    wake: pause.wake,
+    runOnce,
+    stop,
+  };
 }
 
 /** Logs a failed run and returns the pause that follows it, in milliseconds. */

@@ -1,18 +1,14 @@
 import { z } from 'zod';
 
+export type SchemaBook = ReturnType<typeof createSchemaBook>;
+
+type Definitions = Record<Side, Record<string, JsonSchema>>;
+
 /**
  * Collects the named schemas of all operations as OpenAPI components. A schema that differs between sender and receiver
  * (defaults make members optional for the sender) becomes two: `Name` for answers, `NameInput` for requests.
  */
-export interface SchemaBook {
-  /** The schema with references to components for its named parts. */
-  inline(schema: z.ZodType, side: Side): JsonSchema;
-  components(): Record<string, JsonSchema>;
-}
-
-type Definitions = Record<Side, Record<string, JsonSchema>>;
-
-export function createSchemaBook(schemas: readonly { schema: z.ZodType; side: Side }[]): SchemaBook {
+export function createSchemaBook(schemas: readonly { schema: z.ZodType; side: Side }[]) {
   const definitions: Definitions = { input: {}, output: {} };
   for (const { schema, side } of schemas)
     Object.assign(definitions[side], toJsonSchema(schema, side).definitions);
@@ -22,8 +18,9 @@ export function createSchemaBook(schemas: readonly { schema: z.ZodType; side: Si
     withReferences(schema, nameOn(side)) as JsonSchema;
 
   return {
-    inline: (schema, side) => withComponents(toJsonSchema(schema, side).schema, side),
-    components: () => {
+    /** The schema with references to components for its named parts. */
+    inline: (schema: z.ZodType, side: Side) => withComponents(toJsonSchema(schema, side).schema, side),
+    components: (): Record<string, JsonSchema> => {
       const named = (['input', 'output'] as const).flatMap((side) =>
         Object.entries(definitions[side]).map(
           ([id, schema]) => [nameOn(side)(id), withComponents(schema, side)] as const,
@@ -50,14 +47,11 @@ function differingIds({ input, output }: Definitions): Set<string> {
 export type JsonSchema = { [keyword: string]: unknown };
 export type Side = 'input' | 'output';
 
-export interface Converted {
-  schema: JsonSchema;
-  /** The named schemas that it refers to as `#/$defs/<id>`. */
-  definitions: Record<string, JsonSchema>;
-}
-
-/** A zod schema as JSON Schema, seen from the side of who sends (`input`) or who receives (`output`). */
-export function toJsonSchema(schema: z.ZodType, io: Side): Converted {
+/**
+ * A zod schema as JSON Schema, seen from the side of who sends (`input`) or who receives (`output`), and the named schemas
+ * that it refers to as `#/$defs/<id>`.
+ */
+export function toJsonSchema(schema: z.ZodType, io: Side) {
   const converted = z.toJSONSchema(schema, { io, unrepresentable: 'any', override: dropMachineBounds });
   const {
     $schema: _version,

@@ -75,14 +75,7 @@ function countOf(name: string, rawHeaders: readonly string[]): number {
   return count;
 }
 
-export interface KeyVerifier {
-  /** @throws ServiceError `unauthorized`; `unavailable` or `overloaded` when the key cannot be looked up. */
-  verify(token: string): Promise<Principal>;
-  /** After a revocation: the next verification reads the database. */
-  forget(keyIds: readonly string[]): void;
-  /** Checks the keys in use again, in one batch. If it is called often enough, no request waits for the database. */
-  refresh(): Promise<void>;
-}
+export type KeyVerifier = ReturnType<typeof createKeyVerifier>;
 
 interface KeyVerifierOptions {
   /** One query for many keys; what is absent may not be used. */
@@ -107,7 +100,7 @@ const unauthorized = (detail: string) => new ServiceError('unauthorized', detail
  * Verifies tokens in memory. A check is valid for `maxAgeMs`. Keys in use are checked again in the background, so a lost
  * revocation message delays the revocation by at most that time, and access ends when the database is unavailable.
  */
-export function createKeyVerifier(options: KeyVerifierOptions): KeyVerifier {
+export function createKeyVerifier(options: KeyVerifierOptions) {
   const { clock, maxAgeMs = 1000, maxKeys = 50_000 } = options;
   const checked = new LRUCache<string, CheckedKey>({ max: maxKeys });
 
@@ -129,7 +122,8 @@ export function createKeyVerifier(options: KeyVerifierOptions): KeyVerifier {
   const load = createBatcher({ maxBatch: 500, maxWaiting: 5000, load: check });
 
   return {
-    verify: async (token) => {
+    /** @throws ServiceError `unauthorized`; `unavailable` or `overloaded` when the key cannot be looked up. */
+    verify: async (token: string): Promise<Principal> => {
       const claimed = parseToken(token);
       if (claimed === undefined) throw unauthorized('The token is not an Orrery API key.');
       const at = clock.monotonic();
@@ -145,9 +139,11 @@ export function createKeyVerifier(options: KeyVerifierOptions): KeyVerifier {
       options.onUse?.(key.keyId, now);
       return key.principal;
     },
-    forget: (keyIds) => {
+    /** After a revocation: the next verification reads the database. */
+    forget: (keyIds: readonly string[]) => {
       for (const keyId of keyIds) checked.delete(keyId);
     },
+    /** Checks the keys in use again, in one batch. If it is called often enough, no request waits for the database. */
     refresh: async () => {
       const since = clock.monotonic() - 2 * maxAgeMs;
       const inUse = [...checked.values()].filter((key) => key.usedAt >= since).map((key) => key.keyId);

@@ -9,12 +9,7 @@ export const ALWAYS_ADMITTED = /^\/(healthz|readyz)$/;
 type Place = 'slot' | 'waiting' | AbortController;
 type Carrier = FastifyReply & { place: Place | undefined };
 
-export interface Admission {
-  /** A long answer, such as a stream, does not count as a request under way. */
-  release(reply: FastifyReply): void;
-  /** The request only waits from now on, and counts among those that wait; where these are too many, as before. */
-  wait(reply: FastifyReply): void;
-}
+export type Admission = ReturnType<typeof addAdmission>;
 
 export interface AdmissionLimits {
   readonly maxInFlight: number;
@@ -33,7 +28,7 @@ export function addAdmission(
   app: FastifyInstance,
   onRequestEnd: OnRequestEnd,
   { maxInFlight, maxWaiting, queueMs = 1000 }: AdmissionLimits,
-): Admission {
+) {
   const slots = createSemaphore(maxInFlight, { maxWaiting: maxInFlight, maxWaitMs: queueMs });
   let waiting = 0;
   const queue = (reply: Carrier, done: (error?: ServiceError) => void) => {
@@ -58,14 +53,16 @@ export function addAdmission(
     (reply as Carrier).place = 'slot';
     done();
   });
-  const release = (reply: FastifyReply) => {
+  /** A long answer, such as a stream, does not count as a request under way. */
+  const release = (reply: FastifyReply): void => {
     const { place } = reply as Carrier;
     (reply as Carrier).place = undefined;
     if (place === 'slot') slots.release();
     else if (place === 'waiting') waiting -= 1;
     else place?.abort();
   };
-  const wait = (reply: FastifyReply) => {
+  /** The request only waits from now on, and counts among those that wait; where these are too many, as before. */
+  const wait = (reply: FastifyReply): void => {
     if ((reply as Carrier).place !== 'slot' || waiting >= maxWaiting) return;
     (reply as Carrier).place = 'waiting';
     waiting += 1;

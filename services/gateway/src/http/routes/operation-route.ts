@@ -55,27 +55,21 @@ export const routeOf = (
   config: { operation: rpc.name },
 });
 
-/** Bytes of a request's body: the operation's own limit, and never more than the general one. */
-const bodyLimitOf = (
-  app: FastifyInstance,
-  { http }: RoutedRpc,
-  { body }: RequestSchema,
-  limits: ContentLimits,
-): number => Math.min(app.initialConfig.bodyLimit ?? Number.POSITIVE_INFINITY, wireBytes(http, body, limits));
-
 /** A character that is written as an escape (`\\u0041`) takes six bytes. */
 const ESCAPE_BYTES = 6;
 /** For spaces and line breaks, and for an operation that takes no body and is sent one. */
 const SPARE_BYTES = 4 * 1024;
 
-/** Bytes that a body which the operation accepts can have on the wire. */
-export function wireBytes(
-  { bodyBytes }: RoutedRpc['http'],
-  body: RequestSchema['body'],
+/** Bytes of a request's body: what the operation accepts can have as many on the wire, and never more than the general limit. */
+function bodyLimitOf(
+  { initialConfig }: FastifyInstance,
+  { http: { bodyBytes } }: RoutedRpc,
+  { body }: RequestSchema,
   limits: ContentLimits,
 ): number {
   const parsed = body === 'none' ? 0 : (bodyBytes?.(limits) ?? Number.POSITIVE_INFINITY);
-  return ESCAPE_BYTES * parsed + SPARE_BYTES;
+  const general = initialConfig.bodyLimit ?? Number.POSITIVE_INFINITY;
+  return Math.min(general, ESCAPE_BYTES * parsed + SPARE_BYTES);
 }
 
 const ANONYMOUS: Caller = { kind: 'anonymous' };
@@ -108,21 +102,16 @@ function signalOfClient(reply: FastifyReply): AbortSignal {
   return gone.signal;
 }
 
-/** The body of a success; undefined members are not sent. */
-interface Envelope extends Omit<OperationReply, 'etag'> {
-  success: true;
-}
-
 /**
- * Sets the operation's status, `Location` and `ETag` and returns the body, the success envelope. The handler returns
- * that body to have it sent; a returned reply is a thenable and would be awaited again.
+ * Sets the operation's status, `Location` and `ETag` and returns the body, the success envelope, of which undefined members
+ * are not sent. The handler returns it to have it sent; a returned reply is a thenable and would be awaited again.
  */
 function answerEnvelope(
   rpc: RoutedRpc,
   params: Record<string, string>,
   { data, message, totals, pagination, etag }: OperationReply,
   reply: FastifyReply,
-): Envelope {
+): object {
   const record = data as Record<string, unknown>;
   const location = rpc.http.location?.({ params }, record);
   if (location !== undefined) reply.header('location', location);

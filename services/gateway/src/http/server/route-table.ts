@@ -2,24 +2,17 @@ import { ServiceError } from '@orrery/contracts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { pathOf } from '../../core/requests/request-schema.js';
 
-interface KnownRoute {
-  pattern: RegExp;
-  methods: readonly string[];
-}
-
-/** Which methods a path takes. Read only when no route fits, so it may be slow. */
-export interface RouteTable {
-  methodsOf(path: string): string[];
-}
+export type RouteTable = ReturnType<typeof recordRoutes>;
 
 /** Collects every route that is added to the application from now on. */
-export function recordRoutes(app: FastifyInstance): RouteTable {
-  const known: KnownRoute[] = [];
+export function recordRoutes(app: FastifyInstance) {
+  const known: { pattern: RegExp; methods: readonly string[] }[] = [];
   app.addHook('onRoute', ({ url, method }) => {
     known.push({ pattern: patternOf(url), methods: [method].flat() });
   });
   return {
-    methodsOf: (path) => {
+    /** Which methods a path takes. Read only when no route fits, so it may be slow. */
+    methodsOf: (path: string): string[] => {
       const methods = known.filter(({ pattern }) => pattern.test(path)).flatMap((route) => route.methods);
       return methods.length === 0 ? [] : [...new Set([...methods, 'OPTIONS'])].sort();
     },
