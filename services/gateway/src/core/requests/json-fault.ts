@@ -1,5 +1,5 @@
 /** Why a text is no JSON, and where: line and column count from 1, columns in UTF-16 units. */
-export interface JsonFault {
+interface JsonFault {
   readonly line: number;
   readonly column: number;
   readonly message: string;
@@ -8,93 +8,60 @@ export interface JsonFault {
 /** What may come next. After a comma an object needs a name and a list a value. */
 type State = 'value' | 'first value' | 'name' | 'first name' | 'colon' | 'comma' | 'end';
 
-interface Scan {
-  readonly text: string;
-  at: number;
-  state: State;
-  /** The objects and lists that are open. */
-  readonly open: ('{' | '[')[];
-}
-
 /**
  * The first fault of a text by RFC 8259; undefined where there is none. Engines word their own messages differently, and
  * some leave out the position. Takes time in proportion to the text, whatever its depth.
  */
 export function findJsonFault(text: string): JsonFault | undefined {
-  const scan: Scan = { text, at: 0, state: 'value', open: [] };
+  /** The brackets that will close the objects and lists that are open. */
+  const open: string[] = [];
+  let state = 'value' as State;
+  let at = 0;
+  const proceed = (to: number, next: State = open.length === 0 ? 'end' : 'comma') => {
+    at = to;
+    state = next;
+  };
   for (;;) {
-    scan.at = after(/[ \t\n\r]*/y, text, scan.at) ?? scan.at;
-    if (scan.at >= text.length) return scan.state === 'end' ? undefined : placed(scan, misfit(scan));
-    const wrong = step(scan);
-    if (wrong !== undefined) return placed(scan, wrong);
+    at = after(/[ \t\n\r]*/y, text, at) ?? at;
+    const char = text.charAt(at);
+    if (char === '' && state === 'end') return undefined;
+    const takesValue = state === 'value' || state === 'first value';
+    const takesName = state === 'name' || state === 'first name';
+    const isFirst = state === 'first value' || state === 'first name';
+    const scalar = takesValue ? after(SCALAR, text, at) : undefined;
+    if (char === '"' && (takesValue || takesName)) {
+      const end = endOfText(text, at);
+      if (typeof end !== 'number') return end;
+      proceed(end, takesName ? 'colon' : undefined);
+    } else if (takesValue && (char === '{' || char === '[')) {
+      open.push(char === '{' ? '}' : ']');
+      proceed(at + 1, char === '{' ? 'first name' : 'first value');
+    } else if (scalar !== undefined) proceed(scalar);
+    else if (state === 'colon' && char === ':') proceed(at + 1, 'value');
+    else if (state === 'comma' && char === ',') proceed(at + 1, open.at(-1) === '}' ? 'name' : 'value');
+    else if ((state === 'comma' || isFirst) && char === open.at(-1)) {
+      open.pop();
+      proceed(at + 1);
+    } else return placed(text, at, misfit(text, at, state));
   }
 }
 
-/** Takes one token; returns what is wrong with it, with the scan standing at the fault. */
-function step(scan: Scan): string | undefined {
-  const char = scan.text.charAt(scan.at);
-  const { state } = scan;
-  if (state === 'comma') return separate(scan, char);
-  if (state === 'colon') return char === ':' ? proceed(scan, scan.at + 1, 'value') : misfit(scan);
-  if (state === 'name' || state === 'first name') {
-    if (char === '}' && state === 'first name') return close(scan);
-    return char === '"' ? takeText(scan, 'colon') : misfit(scan);
-  }
-  if (state === 'end') return misfit(scan);
-  return char === ']' && state === 'first value' ? close(scan) : takeValue(scan, char);
-}
+const SCALAR = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 
-function proceed(scan: Scan, at: number, state: State): undefined {
-  scan.at = at;
-  scan.state = state;
-}
-
-const afterValue = ({ open }: Scan): State => (open.length === 0 ? 'end' : 'comma');
-
-function close(scan: Scan): undefined {
-  scan.open.pop();
-  return proceed(scan, scan.at + 1, afterValue(scan));
-}
-
-function separate(scan: Scan, char: string): string | undefined {
-  const inObject = scan.open.at(-1) === '{';
-  if (char === (inObject ? '}' : ']')) return close(scan);
-  return char === ',' ? proceed(scan, scan.at + 1, inObject ? 'name' : 'value') : misfit(scan);
-}
-
-function takeValue(scan: Scan, char: string): string | undefined {
-  if (char === '{' || char === '[') {
-    scan.open.push(char);
-    return proceed(scan, scan.at + 1, char === '{' ? 'first name' : 'first value');
-  }
-  if (char === '"') return takeText(scan, afterValue(scan));
-  const end = after(/true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y, scan.text, scan.at);
-  return end === undefined ? misfit(scan) : proceed(scan, end, afterValue(scan));
-}
-
-function takeText(scan: Scan, next: State): string | undefined {
-  const { text, at: start } = scan;
+function endOfText(text: string, start: number): number | JsonFault {
   for (let at = start + 1; at < text.length; at += 1) {
     const char = text.charAt(at);
-    if (char === '"') return proceed(scan, at + 1, next);
-    if (char < ' ')
-      return fault(
-        scan,
-        at,
-        'A line break or control character in a text is written as an escape such as \\n.',
-      );
+    if (char === '"') return at + 1;
+    if (char < ' ') return placed(text, at, CONTROL_CHARACTER);
     if (char !== '\\') continue;
     const end = after(/\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y, text, at);
-    if (end === undefined) return fault(scan, at, 'This escape is not known: write a backslash as \\\\.');
+    if (end === undefined) return placed(text, at, 'This escape is not known: write a backslash as \\\\.');
     at = end - 1;
   }
-  return 'The text that begins here is not closed with ".';
+  return placed(text, start, 'The text that begins here is not closed with ".');
 }
 
-function fault(scan: Scan, at: number, message: string): string {
-  scan.at = at;
-  return message;
-}
+const CONTROL_CHARACTER = 'A line break or control character in a text is written as an escape such as \\n.';
 
 /** End of what the sticky pattern matches at this position. */
 function after(pattern: RegExp, text: string, at: number): number | undefined {
@@ -113,7 +80,7 @@ const EXPECTED: Readonly<Record<State, string>> = {
 };
 
 /** What was expected and what is there, with a hint for the usual mistakes. */
-function misfit({ text, at, state }: Scan): string {
+function misfit(text: string, at: number, state: State): string {
   const char = String.fromCodePoint(text.codePointAt(at) ?? 0);
   const found = at >= text.length ? 'the body ends' : `found ${JSON.stringify(char)}`;
   return `Expected ${EXPECTED[state]}, but ${found}.${hint(char, state)}`;
@@ -126,7 +93,7 @@ function hint(char: string, state: State): string {
   return char === '\ufeff' ? ' Send the body without a byte order mark.' : '';
 }
 
-function placed({ text, at }: Scan, message: string): JsonFault {
+function placed(text: string, at: number, message: string): JsonFault {
   const before = text.slice(0, at);
   const line = before.split('\n').length;
   return { line, column: at - before.lastIndexOf('\n'), message };
