@@ -151,7 +151,7 @@ function watchProcess(host: HostProcess, logger: Logger) {
   for (const event of ['uncaughtException', 'unhandledRejection']) host.on(event, onUncaught);
 
   /** Reports why the process cannot go on, and stops it; after a stop the failure is only its consequence. */
-  const fail = (service: string, error: unknown): void => {
+  const fail = (service: string, error: unknown) => {
     if (stop.signal.aborted) return logger.debug({ err: error }, 'failed while stopping');
     exitCode = 1;
     if (error instanceof StartupError) host.stderr.write(`${service}: ${error.message}\n`);
