@@ -1,4 +1,4 @@
-import { type ASTNode, Environment, ParseError } from '@marcbachmann/cel-js';
+import { type ASTNode, type BinaryOperator, Environment, ParseError } from '@marcbachmann/cel-js';
 import { asSentence } from '../messages/error-text.js';
 import { endOf, syntaxMessage } from './hints/other-languages.js';
 import { compileCall, compileMethod } from './nodes/calls.js';
@@ -16,6 +16,7 @@ import {
   compileLogic,
   compileNegation,
   compileNot,
+  isBinary,
 } from './nodes/operators.js';
 import {
   compileIndex,
@@ -106,10 +107,11 @@ function withHint(error: ExpressionFault, source: string): ExpressionFault {
 function compileNode(node: ASTNode, context: CompileContext): Expression {
   if (++context.usage.nodes > context.usage.limit)
     fault('template_too_large', 'The expressions have too many parts.', node);
-  return compilers[node.op](node as never, context);
+  return isBinary(node) ? compileBinary(node, context) : compilers[node.op](node as never, context);
 }
 
-type Compilers = { [Op in ASTNode['op']]: (node: NodeOf<Op>, context: CompileContext) => Expression };
+type OtherOperator = Exclude<ASTNode['op'], BinaryOperator>;
+type Compilers = { [Op in OtherOperator]: (node: NodeOf<Op>, context: CompileContext) => Expression };
 
 const optionals = (node: ASTNode): never => fault('unsupported', 'Optional access is not supported.', node);
 
@@ -129,16 +131,4 @@ const compilers: Readonly<Compilers> = {
   '&&': compileLogic,
   '!_': compileNot,
   '-_': compileNegation,
-  '==': compileBinary,
-  '!=': compileBinary,
-  in: compileBinary,
-  '+': compileBinary,
-  '-': compileBinary,
-  '*': compileBinary,
-  '/': compileBinary,
-  '%': compileBinary,
-  '<': compileBinary,
-  '<=': compileBinary,
-  '>': compileBinary,
-  '>=': compileBinary,
 };

@@ -9,8 +9,8 @@ import {
 } from '@orrery/contracts';
 import { quoted } from '../messages/error-text.js';
 import { type CompiledContract, compileSchema, isJsonSchema } from '../schemas/compile-contract.js';
-import { type Check, type CheckBudget, checkAgainst, checkBudget } from '../schemas/keywords/validation.js';
-import { alsoHolding, type Survey } from '../schemas/survey/survey-schema.js';
+import { type Check, checkAgainst, checkBudget } from '../schemas/keywords/validation.js';
+import type { Survey } from '../schemas/survey/survey-schema.js';
 import { isPlaceholder } from '../templates/find-placeholders.js';
 import type { NameKinds } from '../templates/template-names.js';
 
@@ -73,73 +73,83 @@ const nestedTypes = (map: JsonObject, pointer: string): FieldProblem[] =>
  */
 export const findCertainRefusals = (
   template: JsonObject,
-  contract: CompiledContract,
+  { schema, survey }: CompiledContract,
   kinds: NameKinds,
-): FieldProblem[] =>
-  problemsIn(template, contract.schema, {
-    pointer: '',
-    search: {
-      kinds,
-      survey: contract.survey,
-      seen: new Map(),
-      checks: new Map(),
-      budget: checkBudget(),
-      failures: 0,
-    },
-  });
-
-/** What is shared by all parts of one template: schemas may refer to the same ones over and over. */
-interface Search {
-  readonly kinds: NameKinds;
-  readonly survey: Survey;
-  /** Pointers of the values that a schema has been applied to. */
-  readonly seen: Map<JsonValue, Set<string>>;
-  readonly checks: Map<JsonValue, Check>;
-  readonly budget: CheckBudget;
-  failures: number;
-}
+): FieldProblem[] => new RefusalSearch(survey, kinds).problemsIn(template, schema, '');
 
 /** Values with problems of their own that are looked for. */
 const MAX_FAILURES = 20;
 
-interface Part {
-  readonly pointer: string;
-  readonly search: Search;
-}
+/** The search through one template: schemas may refer to the same ones over and over. */
+class RefusalSearch {
+  readonly #survey: Survey;
+  readonly #kinds: NameKinds;
+  /** Pointers of the values that a schema has been applied to. */
+  readonly #seen = new Map<JsonValue, Set<string>>();
+  readonly #checks = new Map<JsonValue, Check>();
+  readonly #budget = checkBudget();
+  #failures = 0;
 
-function problemsIn(value: JsonValue, schema: JsonValue, part: Part): FieldProblem[] {
-  if (isKnown(schema, part)) return [];
-  if (!hasPlaceholder(value)) return checked(value, schema, part);
-  if (!isJsonObject(schema)) return [];
-  return [
-    ...wrongType(value, schema, part),
-    ...(Array.isArray(value) ? inList(value, schema, part) : []),
-    ...(isJsonObject(value) ? inObject(value, schema, part) : []),
-    ...alsoHolding(schema, part.search.survey).flatMap((one) => problemsIn(value, one, part)),
-  ];
-}
+  constructor(survey: Survey, kinds: NameKinds) {
+    this.#survey = survey;
+    this.#kinds = kinds;
+  }
 
-function isKnown(schema: JsonValue, { pointer, search: { seen } }: Part): boolean {
-  const pointers = seen.get(schema) ?? new Set();
-  if (pointers.has(pointer)) return true;
-  seen.set(schema, pointers.add(pointer));
-  return false;
+  problemsIn(value: JsonValue, schema: JsonValue, pointer: string): FieldProblem[] {
+    if (this.#isKnown(schema, pointer)) return [];
+    if (!hasPlaceholder(value)) return this.#checked(value, schema, pointer);
+    if (!isJsonObject(schema)) return [];
+    return [
+      ...wrongType(value, schema, pointer, this.#kinds),
+      ...(Array.isArray(value) ? this.#inList(value, schema, pointer) : []),
+      ...(isJsonObject(value) ? this.#inObject(value, schema, pointer) : []),
+      ...this.#survey.alsoHolding(schema).flatMap((one) => this.problemsIn(value, one, pointer)),
+    ];
+  }
+
+  #isKnown(schema: JsonValue, pointer: string): boolean {
+    const pointers = this.#seen.get(schema) ?? new Set();
+    if (pointers.has(pointer)) return true;
+    this.#seen.set(schema, pointers.add(pointer));
+    return false;
+  }
+
+  /** What takes too long to check is left to the executions. */
+  #checked(value: JsonValue, schema: JsonValue, pointer: string): FieldProblem[] {
+    if (this.#failures >= MAX_FAILURES) return [];
+    const check = this.#checks.get(schema) ?? compileSchema(schema, this.#survey);
+    this.#checks.set(schema, check);
+    const problems = checkAgainst({ check }, value, { budget: this.#budget });
+    if (problems.length > 0) this.#failures += 1;
+    return problems
+      .filter(({ code }) => code !== 'too_complex')
+      .map((problem) => ({ ...problem, pointer: `${pointer}${problem.pointer}` }));
+  }
+
+  #inList(list: readonly JsonValue[], { prefixItems, items }: JsonObject, pointer: string): FieldProblem[] {
+    const first = Array.isArray(prefixItems) ? prefixItems : [];
+    return list.flatMap((item, index) =>
+      this.problemsIn(item, first[index] ?? items ?? true, `${pointer}/${index}`),
+    );
+  }
+
+  #inObject(object: JsonObject, schema: JsonObject, pointer: string): FieldProblem[] {
+    const properties = isJsonObject(schema['properties']) ? schema['properties'] : {};
+    const written = Object.keys(object).filter((key) => !key.includes('{{'));
+    const isWritten = written.length === Object.keys(object).length;
+    return [
+      ...(isWritten ? missing(object, schema, pointer) : []),
+      ...written.flatMap((key) => {
+        const at = childPointer(pointer, key);
+        return Object.hasOwn(properties, key)
+          ? this.problemsIn(object[key] ?? null, properties[key] ?? true, at)
+          : undeclared(key, Object.keys(properties), schema, at);
+      }),
+    ];
+  }
 }
 
 const hasPlaceholder = (value: JsonValue): boolean => JSON.stringify(value).includes('{{');
-
-/** What takes too long to check is left to the executions. */
-function checked(value: JsonValue, schema: JsonValue, { pointer, search }: Part): FieldProblem[] {
-  const { survey, checks, budget } = search;
-  if (search.failures >= MAX_FAILURES) return [];
-  const check = checks.get(schema) ?? compileSchema(schema, survey);
-  checks.set(schema, check);
-  const problems = checkAgainst({ check }, value, { budget });
-  if (problems.length > 0) search.failures += 1;
-  return problems
-    .filter(({ code }) => code !== 'too_complex')
-    .map((problem) => ({ ...problem, pointer: `${pointer}${problem.pointer}` }));
-}
 
 /** The JSON type that the value will have; undefined where it depends. */
 function kindOf(value: JsonValue, kinds: NameKinds): string | undefined {
@@ -147,8 +157,13 @@ function kindOf(value: JsonValue, kinds: NameKinds): string | undefined {
   return isPlaceholder(value) ? kinds[value.slice(2, -2).trim()] : 'string';
 }
 
-function wrongType(value: JsonValue, { type }: JsonObject, { pointer, search }: Part): FieldProblem[] {
-  const kind = kindOf(value, search.kinds);
+function wrongType(
+  value: JsonValue,
+  { type }: JsonObject,
+  pointer: string,
+  kinds: NameKinds,
+): FieldProblem[] {
+  const kind = kindOf(value, kinds);
   const allowed = [type ?? []].flat();
   if (kind === undefined || allowed.length === 0 || allowed.includes(kind)) return [];
   if (kind === 'integer' && allowed.includes('number')) return [];
@@ -157,39 +172,17 @@ function wrongType(value: JsonValue, { type }: JsonObject, { pointer, search }: 
   return [fieldProblem(pointer, 'wrong_type', message)];
 }
 
-function inList(list: readonly JsonValue[], { prefixItems, items }: JsonObject, part: Part): FieldProblem[] {
-  const first = Array.isArray(prefixItems) ? prefixItems : [];
-  return list.flatMap((item, index) =>
-    problemsIn(item, first[index] ?? items ?? true, { ...part, pointer: `${part.pointer}/${index}` }),
-  );
-}
-
-function inObject(object: JsonObject, schema: JsonObject, part: Part): FieldProblem[] {
-  const properties = isJsonObject(schema['properties']) ? schema['properties'] : {};
-  const written = Object.keys(object).filter((key) => !key.includes('{{'));
-  const at = (key: string) => ({ ...part, pointer: childPointer(part.pointer, key) });
-  return [
-    ...(written.length === Object.keys(object).length ? missing(object, schema, part) : []),
-    ...written.flatMap((key) =>
-      Object.hasOwn(properties, key)
-        ? problemsIn(object[key] ?? null, properties[key] ?? true, at(key))
-        : undeclared(key, Object.keys(properties), schema, at(key)),
-    ),
-  ];
-}
-
-function missing(object: JsonObject, { required }: JsonObject, { pointer }: Part): FieldProblem[] {
-  const names = (Array.isArray(required) ? required : []).filter((name) => typeof name === 'string');
-  return names
+/** Every name of `required` is a text: the survey has seen to it. */
+const missing = (object: JsonObject, { required = [] }: JsonObject, pointer: string): FieldProblem[] =>
+  (required as string[])
     .filter((name) => !Object.hasOwn(object, name))
     .map((name) => fieldProblem(childPointer(pointer, name), 'required', `The field "${name}" is required.`));
-}
 
 function undeclared(
   key: string,
   declared: readonly string[],
   { additionalProperties, patternProperties }: JsonObject,
-  { pointer }: Part,
+  pointer: string,
 ): FieldProblem[] {
   if (additionalProperties !== false || patternProperties !== undefined) return [];
   const message = `The field "${quoted(key)}" is not declared.${didYouMean(key, declared)}`;

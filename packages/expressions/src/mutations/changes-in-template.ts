@@ -1,7 +1,6 @@
 import {
   childPointer,
   type FieldProblem,
-  fieldProblem,
   isJsonObject,
   type JsonObject,
   type JsonValue,
@@ -9,10 +8,11 @@ import {
   toNfc,
 } from '@orrery/contracts';
 import {
+  changeProblem,
+  changesOf,
   DELETE_OPERATOR,
-  isMutationForm,
   isOperatorName,
-  keyComplaint,
+  mapProblem,
   OPERATOR_NAMES,
   type Position,
 } from './mutation.js';
@@ -33,7 +33,7 @@ interface TemplateChange {
  * `horse:{{ input.id }}` names `horse`, `{{ input.key }}` names nothing that is known before a run.
  */
 export function changesIn(template: JsonObject): TemplateChange[] {
-  const { changes, base } = mapOfChanges(template);
+  const { changes, base } = changesOf(template);
   if (!isJsonObject(changes)) return [];
   return Object.entries(changes).map(([key, change]) => ({
     key,
@@ -41,13 +41,6 @@ export function changesIn(template: JsonObject): TemplateChange[] {
     schema: schemaOf(key),
     change,
   }));
-}
-
-function mapOfChanges(template: JsonObject): { changes: JsonValue; base: string } {
-  const isForm = isMutationForm(template);
-  return isForm
-    ? { changes: template['stateChanges'] ?? null, base: '/stateChanges' }
-    : { changes: template, base: '' };
 }
 
 function schemaOf(key: string): string | undefined {
@@ -85,18 +78,12 @@ export const attributesIn = (template: JsonObject): AttributeInTemplate[] =>
  * instance, and a change (or the map of them) that is neither an object nor left to a placeholder.
  */
 export function findBrokenChanges(template: JsonObject): FieldProblem[] {
-  const { changes, base } = mapOfChanges(template);
-  if (!isJsonObject(changes) && changes !== null && !isOpen(changes))
-    return [fieldProblem(base, 'invalid_mutation', 'The member "stateChanges" must be an object.')];
-  return changesIn(template).flatMap(brokenIn).slice(0, MAX_PROBLEMS);
-}
-
-function brokenIn({ key, change, pointer }: TemplateChange): FieldProblem[] {
-  const complaint = isOpen(key) ? undefined : keyComplaint(key);
-  if (complaint !== undefined) return [fieldProblem(pointer, 'invalid_change_key', complaint)];
-  return isJsonObject(change) || isOpen(change)
-    ? []
-    : [fieldProblem(pointer, 'invalid_mutation', 'A change must be an object.')];
+  const { changes, base } = changesOf(template);
+  const whole = mapProblem(changes, base, isOpen);
+  if (whole !== undefined) return [whole];
+  return changesIn(template)
+    .flatMap(({ key, change, pointer }) => changeProblem(key, change, pointer, isOpen) ?? [])
+    .slice(0, MAX_PROBLEMS);
 }
 
 const isOpen = (value: JsonValue): boolean => typeof value === 'string' && value.includes('{{');

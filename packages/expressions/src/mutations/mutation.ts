@@ -35,6 +35,12 @@ export const isMutationForm = (value: JsonValue): boolean =>
 export const resultOf = (template: JsonObject): JsonValue | undefined =>
   isMutationForm(template) ? template['result'] : undefined;
 
+/** The changes of a mutation or of its template, null where there are none, and the pointer to them. */
+export const changesOf = (mutation: JsonObject): { changes: JsonValue; base: string } =>
+  isMutationForm(mutation)
+    ? { changes: mutation['stateChanges'] ?? null, base: '/stateChanges' }
+    : { changes: mutation, base: '' };
+
 export const rootPosition = (mutation: JsonValue): Position =>
   isMutationForm(mutation) ? 'form' : 'changes';
 
@@ -63,52 +69,59 @@ type MutationResult = { ok: true; mutation: Mutation } | { ok: false; problems: 
  * Problems have the codes `invalid_mutation` and `invalid_change_key`.
  */
 export function parseMutation(value: JsonValue): MutationResult {
-  if (!isJsonObject(value))
-    return refuse([fieldProblem('', 'invalid_mutation', 'A mutation must be an object.')]);
-  const isForm = isMutationForm(value);
-  const changes = isForm ? (value['stateChanges'] ?? {}) : value;
-  const result = isForm ? (value['result'] ?? null) : null;
-  const base = isForm ? '/stateChanges' : '';
-  if (!isJsonObject(changes))
-    return refuse([fieldProblem(base, 'invalid_mutation', 'The member "stateChanges" must be an object.')]);
+  if (!isJsonObject(value)) return refuse([invalid('', 'A mutation must be an object.')]);
+  const { changes, base } = changesOf(value);
+  const result = resultOf(value) ?? null;
+  const whole = mapProblem(changes, base);
+  if (whole !== undefined) return refuse([whole]);
   const problems: FieldProblem[] = [];
   const stateChanges: Record<string, JsonObject> = {};
-  for (const [key, change] of Object.entries(changes)) {
-    const named = readChange(key, change, base);
-    if ('problem' in named) problems.push(named.problem);
-    else stateChanges[key] = named.change;
+  for (const [key, change] of Object.entries(changes ?? {})) {
+    const pointer = childPointer(base, key);
+    const named = isJsonObject(change) ? withNfcKeys(change) : undefined;
+    const problem = changeProblem(key, change, pointer);
+    if (problem !== undefined) problems.push(problem);
+    else if (named === undefined) problems.push(invalid(pointer, REPEATED_ATTRIBUTE));
+    else stateChanges[key] = named;
   }
-  if (result !== null && !isJsonObject(result))
-    problems.push(fieldProblem('/result', 'invalid_mutation', 'The result must be an object.'));
-  if (problems.length > 0) return refuse(problems);
-  return { ok: true, mutation: { stateChanges, result: result as JsonObject | null } };
+  if (result === null || isJsonObject(result))
+    return problems.length > 0 ? refuse(problems) : { ok: true, mutation: { stateChanges, result } };
+  return refuse([...problems, invalid('/result', 'The result must be an object.')]);
 }
 
-function readChange(
+const invalid = (pointer: string, message: string): FieldProblem =>
+  fieldProblem(pointer, 'invalid_mutation', message);
+
+const REPEATED_ATTRIBUTE = 'Two attributes of the change have the same name in Unicode normal form NFC.';
+
+/** Whether a placeholder says what a value is; in an evaluated mutation none does. */
+type IsOpen = (value: JsonValue) => boolean;
+const never: IsOpen = () => false;
+
+/** What is wrong with the whole of the changes, if anything. */
+export const mapProblem = (changes: JsonValue, base: string, isOpen = never): FieldProblem | undefined =>
+  changes === null || isJsonObject(changes) || isOpen(changes)
+    ? undefined
+    : invalid(base, 'The member "stateChanges" must be an object.');
+
+/** What is wrong with one change, if anything. */
+export function changeProblem(
   key: string,
   change: JsonValue,
-  base: string,
-): { change: JsonObject } | { problem: FieldProblem } {
-  const pointer = childPointer(base, key);
-  const complaint = keyComplaint(key);
-  if (complaint !== undefined) return { problem: fieldProblem(pointer, 'invalid_change_key', complaint) };
-  const named = isJsonObject(change) ? withNfcKeys(change) : undefined;
-  return named === undefined
-    ? { problem: fieldProblem(pointer, 'invalid_mutation', changeComplaint(change)) }
-    : { change: named };
+  pointer: string,
+  isOpen = never,
+): FieldProblem | undefined {
+  const complaint = isOpen(key) ? undefined : keyComplaint(key);
+  if (complaint !== undefined) return fieldProblem(pointer, 'invalid_change_key', complaint);
+  return isJsonObject(change) || isOpen(change) ? undefined : invalid(pointer, 'A change must be an object.');
 }
 
 /** What is wrong with the key of a change, if anything. */
-export function keyComplaint(key: string): string | undefined {
+function keyComplaint(key: string): string | undefined {
   const name = splitChangeKey(key);
   if (name === undefined) return 'The key of a change must be "<schema>:<instanceId>".';
   return isPollutingKey(name.instanceId) ? `The instanceId "${name.instanceId}" is reserved.` : undefined;
 }
-
-const changeComplaint = (change: JsonValue): string =>
-  isJsonObject(change)
-    ? 'Two attributes of the change have the same name in Unicode normal form NFC.'
-    : 'A change must be an object.';
 
 const refuse = (problems: FieldProblem[]): MutationResult => ({
   ok: false,

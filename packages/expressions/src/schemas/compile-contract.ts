@@ -13,13 +13,7 @@ import { combinators, withUnevaluated } from './keywords/combinators.js';
 import { lists, objects } from './keywords/containers.js';
 import { scalars } from './keywords/scalars.js';
 import type { Check, KeywordCompiler, SchemaContext } from './keywords/validation.js';
-import {
-  CONTRACT_LIMITS,
-  referenceProblems,
-  SCHEMA_KEYWORDS,
-  type Survey,
-  surveySchema,
-} from './survey/survey-schema.js';
+import { CONTRACT_LIMITS, SCHEMA_KEYWORDS, Survey } from './survey/survey-schema.js';
 
 /** A contract ready to check values; made by `compileContract`, opaque to its users. */
 export interface CompiledContract {
@@ -61,7 +55,7 @@ function compileShortMap(map: JsonObject): ContractResult {
   const problems: FieldProblem[] = [];
   const schema = { $schema: DIALECT, ...expandShortMap(map, '', problems) };
   if (problems.length > 0) return refuse(problems);
-  const survey = surveySchema(schema);
+  const survey = new Survey(schema);
   const [tooLarge] = survey.problems;
   if (tooLarge !== undefined) return refuse([fieldProblem('', tooLarge.code, tooLarge.message)]);
   return { ok: true, contract: { schema, survey, check: compileSchema(schema, survey) } };
@@ -72,9 +66,9 @@ function compileJsonSchema(source: JsonObject): ContractResult {
   if (dialect !== DIALECT && dialect !== `${DIALECT}#`)
     return refuse([fieldProblem('/$schema', 'invalid_schema', `The only supported dialect is ${DIALECT}.`)]);
   const schema = closeRoot({ ...source, $schema: DIALECT });
-  const survey = surveySchema(schema);
+  const survey = new Survey(schema);
   if (survey.problems.length > 0) return refuse(survey.problems);
-  const lost = referenceProblems(survey);
+  const lost = survey.referenceProblems();
   if (lost.length > 0) return refuse(lost);
   return { ok: true, contract: { schema, survey, check: compileSchema(schema, survey) } };
 }

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@orrery/contracts';
 import type { CompiledContract } from './compile-contract.js';
-import { alsoHolding, SCHEMA_KEYWORDS, type Survey } from './survey/survey-schema.js';
+import { SCHEMA_KEYWORDS, type Survey } from './survey/survey-schema.js';
 
 /** The first step of a path that nothing declares, and the names that are declared in its place. */
 export interface MissingStep {
@@ -84,7 +84,7 @@ function sameValue(schema: JsonObject, survey: Survey): JsonValue[] {
   const combined = ['anyOf', 'oneOf', 'if', 'then', 'else'].flatMap((key) => schema[key] ?? []);
   const dependent = isJsonObject(dependentSchemas) ? Object.values(dependentSchemas) : [];
   const elements = [items ?? [], prefixItems ?? []].flat();
-  return [...alsoHolding(schema, survey), combined, dependent, elements].flat();
+  return [...survey.alsoHolding(schema), combined, dependent, elements].flat();
 }
 
 /** Whether no value of the schema holds a key that nothing declares. */
@@ -93,7 +93,7 @@ function refusesKey(schema: JsonValue, survey: Survey, seen = new Set<JsonValue>
   seen.add(schema);
   const isClosed = schema['additionalProperties'] === false || schema['unevaluatedProperties'] === false;
   if (isClosed || !typesOf(schema).includes('object')) return true;
-  return alsoHolding(schema, survey).some((one) => refusesKey(one, survey, seen));
+  return survey.alsoHolding(schema).some((one) => refusesKey(one, survey, seen));
 }
 
 const declaredIn = ({ properties }: JsonObject): string[] =>

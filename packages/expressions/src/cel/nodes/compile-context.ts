@@ -27,20 +27,13 @@ export interface CompileContext {
 }
 
 /** Bounds of one expression, checked when it is compiled. */
-export interface ExpressionLimits {
-  readonly characters: number;
-  readonly nodes: number;
-  readonly depth: number;
-  /** `map`, `filter`, `all`, … inside one another. */
-  readonly nestedLoops: number;
-}
-
-export const EXPRESSION_LIMITS: ExpressionLimits = {
+export const EXPRESSION_LIMITS = {
   characters: 4_096,
   nodes: 1_000,
   depth: 64,
+  /** `map`, `filter`, `all`, … inside one another. */
   nestedLoops: 3,
-};
+} as const;
 
 /** What is wrong with an expression, and where in its text (offset in UTF-16 units). */
 export class ExpressionFault {

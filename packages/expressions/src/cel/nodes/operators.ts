@@ -1,4 +1,4 @@
-import type { BinaryOperator } from '@marcbachmann/cel-js';
+import type { ASTNode, BinaryOperator } from '@marcbachmann/cel-js';
 import {
   BeyondJson,
   type CelMap,
@@ -93,6 +93,8 @@ const operations: Readonly<Record<BinaryOperator, Operation>> = {
   '>': (frame, left, right) => compare(frame, left, right, (a, b) => a > b),
   '>=': (frame, left, right) => compare(frame, left, right, (a, b) => a >= b),
 };
+
+export const isBinary = (node: ASTNode): node is NodeOf<BinaryOperator> => node.op in operations;
 
 export function compileBinary(node: NodeOf<BinaryOperator>, context: CompileContext): Expression {
   const operation = operations[node.op];

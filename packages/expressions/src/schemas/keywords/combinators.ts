@@ -1,5 +1,4 @@
 import type { JsonObject, JsonValue } from '@orrery/contracts';
-import { resolveReference } from '../survey/survey-schema.js';
 import { undeclaredBeside } from './containers.js';
 import type { Check, KeywordCompiler, SchemaContext, Validation } from './validation.js';
 
@@ -8,8 +7,7 @@ const compileAll = (schemas: JsonValue | undefined, context: SchemaContext): Che
 
 const reference: KeywordCompiler = ({ $ref }, context) => {
   if (typeof $ref !== 'string') return undefined;
-  const pointer = resolveReference($ref, context.survey);
-  return context.compile(context.survey.schemas.get(pointer ?? '') ?? false);
+  return context.compile(context.survey.referred($ref) ?? false);
 };
 
 const allOf: KeywordCompiler = ({ allOf: schemas }, context) => {

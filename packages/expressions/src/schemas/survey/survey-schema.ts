@@ -15,41 +15,25 @@ interface SchemaKeyword {
   readonly inPlace: boolean;
 }
 
-const apart = (holds: SchemaKeyword['holds'], ...names: string[]): [string, SchemaKeyword][] =>
-  names.map((name) => [name, { holds, inPlace: false }]);
-const inPlace = (holds: SchemaKeyword['holds'], ...names: string[]): [string, SchemaKeyword][] =>
-  names.map((name) => [name, { holds, inPlace: true }]);
+const holding = (holds: SchemaKeyword['holds'], inPlace: boolean, names: string) =>
+  names.split(' ').map((name): [string, SchemaKeyword] => [name, { holds, inPlace }]);
 
 export const SCHEMA_KEYWORDS: ReadonlyMap<string, SchemaKeyword> = new Map([
-  ...apart('map', '$defs', 'definitions', 'properties', 'patternProperties'),
-  ...apart('list', 'prefixItems'),
-  ...apart('one', 'additionalProperties', 'propertyNames', 'items', 'contains'),
-  ...apart('one', 'unevaluatedProperties', 'unevaluatedItems'),
-  ...inPlace('map', 'dependentSchemas'),
-  ...inPlace('list', 'allOf', 'anyOf', 'oneOf'),
-  ...inPlace('one', 'not', 'if', 'then', 'else'),
+  ...holding('map', false, '$defs definitions properties patternProperties'),
+  ...holding('list', false, 'prefixItems'),
+  ...holding('one', false, 'additionalProperties propertyNames items contains'),
+  ...holding('one', false, 'unevaluatedProperties unevaluatedItems'),
+  ...holding('map', true, 'dependentSchemas'),
+  ...holding('list', true, 'allOf anyOf oneOf'),
+  ...holding('one', true, 'not if then else'),
 ]);
 
 /** Keywords that would reach outside the document, or change what others mean depending on the way taken to them. */
-const REFUSED_KEYWORDS: ReadonlySet<string> = new Set([
-  '$id',
-  '$async',
-  '$dynamicRef',
-  '$dynamicAnchor',
-  '$recursiveRef',
-  '$recursiveAnchor',
-  '$vocabulary',
-]);
+const REFUSED_KEYWORDS: ReadonlySet<string> = new Set(
+  '$id $async $dynamicRef $dynamicAnchor $recursiveRef $recursiveAnchor $vocabulary'.split(' '),
+);
 
-const TYPE_NAMES: readonly JsonValue[] = [
-  'null',
-  'boolean',
-  'object',
-  'array',
-  'number',
-  'string',
-  'integer',
-];
+const TYPE_NAMES: readonly JsonValue[] = 'null boolean object array number string integer'.split(' ');
 
 const isNumber = (value: JsonValue): boolean => typeof value === 'number' && Number.isFinite(value);
 const isCount = (value: JsonValue): boolean =>
@@ -75,24 +59,15 @@ const shapes: Readonly<Record<string, readonly [string, (value: JsonValue) => bo
   $ref: ['text', (value) => typeof value === 'string'],
   pattern: ['text', (value) => typeof value === 'string'],
   $anchor: ['a name', (value) => typeof value === 'string' && /^[A-Za-z_][-A-Za-z0-9._]*$/.test(value)],
-  ...all(['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'], ['a number', isNumber]),
-  ...all(
-    [
-      'minLength',
-      'maxLength',
-      'minItems',
-      'maxItems',
-      'minContains',
-      'maxContains',
-      'minProperties',
-      'maxProperties',
-    ],
-    ['a whole number, 0 or more', isCount],
-  ),
+  ...all('minimum maximum exclusiveMinimum exclusiveMaximum', ['a number', isNumber]),
+  ...all('minLength maxLength minItems maxItems minContains maxContains minProperties maxProperties', [
+    'a whole number, 0 or more',
+    isCount,
+  ]),
 };
 
-function all<T>(names: readonly string[], shape: T): Record<string, T> {
-  return Object.fromEntries(names.map((name) => [name, shape]));
+function all<T>(names: string, shape: T): Record<string, T> {
+  return Object.fromEntries(names.split(' ').map((name) => [name, shape]));
 }
 
 /** What is wrong with a keyword's own value, if anything. Unknown keywords are annotations. */
@@ -118,83 +93,135 @@ export const CONTRACT_LIMITS = {
   depth: 500,
 } as const;
 
-/** The schemas, references and patterns of a document. */
-export interface Survey {
-  /** Every schema by its pointer: what a reference may lead to, and nothing else. */
-  readonly schemas: Map<string, JsonValue>;
-  readonly anchors: Map<string, string>;
-  readonly references: Map<string, string>;
-  /** Pointers of the schemas that apply to the same value as the one at the key, references apart. */
-  readonly inPlace: Map<string, string[]>;
-  readonly patterns: Map<string, Pattern>;
-  readonly problems: FieldProblem[];
-}
-
-/** Walks a JSON Schema (whose depth is bounded) and checks the shape of each keyword, so that compiling cannot fail. */
-export function surveySchema(root: JsonObject): Survey {
-  const survey: Survey = {
-    schemas: new Map(),
-    anchors: new Map(),
-    references: new Map(),
-    inPlace: new Map(),
-    patterns: new Map(),
-    problems: [],
-  };
-  visit(root, '', survey);
-  return survey;
-}
-
-function complain(survey: Survey, pointer: string, message: string, code = 'invalid_schema'): void {
-  if (survey.problems.length < CONTRACT_LIMITS.problems)
-    survey.problems.push(fieldProblem(pointer, code, message));
-}
-
-function visit(schema: JsonValue, pointer: string, survey: Survey): void {
-  const most = CONTRACT_LIMITS.schemas;
-  survey.schemas.set(pointer, schema);
-  if (survey.schemas.size > most)
-    complain(survey, pointer, `A contract may have at most ${most} schemas.`, 'schema_too_large');
-  else if (isJsonObject(schema))
-    for (const key of Object.keys(schema)) visitKeyword(key, schema[key] ?? null, pointer, survey);
-  else if (typeof schema !== 'boolean') complain(survey, pointer, 'A schema must be an object or a boolean.');
-}
-
-function visitKeyword(keyword: string, value: JsonValue, pointer: string, survey: Survey): void {
-  const at = childPointer(pointer, keyword);
-  const complaint = keywordComplaint(keyword, value);
-  const kind = SCHEMA_KEYWORDS.get(keyword);
-  if (complaint !== undefined) complain(survey, at, complaint);
-  else if (kind !== undefined) visitParts(keyword, kind, value, pointer, survey);
-  else if (typeof value === 'string') note(keyword, value, pointer, survey);
-}
-
-/** Records what other schemas and the compilation need. */
-function note(keyword: string, text: string, pointer: string, survey: Survey): void {
-  if (keyword === '$ref') survey.references.set(pointer, text);
-  if (keyword === '$anchor') survey.anchors.set(text, pointer);
-  if (keyword === 'pattern') surveyPattern(text, childPointer(pointer, keyword), survey);
-  if (keyword === '$schema' && pointer !== '')
-    complain(survey, childPointer(pointer, keyword), 'The keyword "$schema" is allowed at the root only.');
-}
-
-function visitParts(
-  keyword: string,
-  { holds, inPlace }: SchemaKeyword,
-  value: JsonValue,
-  pointer: string,
-  survey: Survey,
-): void {
-  const at = childPointer(pointer, keyword);
-  const parts = partsOf(value, holds, at);
-  if (parts === undefined) complain(survey, at, `The keyword "${keyword}" must be ${WORDS[holds]}.`);
-  if (inPlace)
-    survey.inPlace.set(pointer, [...(survey.inPlace.get(pointer) ?? []), ...(parts?.keys() ?? [])]);
-  for (const [partPointer, part] of parts ?? []) visit(part, partPointer, survey);
-  if (keyword !== 'patternProperties' || !isJsonObject(value)) return;
-  for (const source of Object.keys(value)) surveyPattern(source, childPointer(at, source), survey);
-}
-
 const WORDS = { one: 'a schema', list: 'a list of schemas', map: 'a map of schemas' } as const;
+const TOO_MANY = { ok: false, reason: 'The schema has too many or too large patterns.' } as const;
+
+/**
+ * The schemas, references and patterns of a document (whose depth is bounded). The walk checks the shape of each keyword,
+ * so that compiling cannot fail.
+ */
+export class Survey {
+  readonly patterns = new Map<string, Pattern>();
+  readonly problems: FieldProblem[] = [];
+  /** Every schema by its pointer: what a reference may lead to, and nothing else. */
+  readonly #schemas = new Map<string, JsonValue>();
+  readonly #anchors = new Map<string, string>();
+  readonly #references = new Map<string, string>();
+  /** Pointers of the schemas that apply to the same value as the one at the key, references apart. */
+  readonly #inPlace = new Map<string, string[]>();
+
+  constructor(root: JsonObject) {
+    this.#visit(root, '');
+  }
+
+  #complain(pointer: string, message: string, code = 'invalid_schema'): void {
+    if (this.problems.length < CONTRACT_LIMITS.problems)
+      this.problems.push(fieldProblem(pointer, code, message));
+  }
+
+  #visit(schema: JsonValue, pointer: string): void {
+    const most = CONTRACT_LIMITS.schemas;
+    this.#schemas.set(pointer, schema);
+    if (this.#schemas.size > most)
+      this.#complain(pointer, `A contract may have at most ${most} schemas.`, 'schema_too_large');
+    else if (isJsonObject(schema))
+      for (const key of Object.keys(schema)) this.#visitKeyword(key, schema[key] ?? null, pointer);
+    else if (typeof schema !== 'boolean') this.#complain(pointer, 'A schema must be an object or a boolean.');
+  }
+
+  #visitKeyword(keyword: string, value: JsonValue, pointer: string): void {
+    const at = childPointer(pointer, keyword);
+    const complaint = keywordComplaint(keyword, value);
+    const kind = SCHEMA_KEYWORDS.get(keyword);
+    if (complaint !== undefined) this.#complain(at, complaint);
+    else if (kind !== undefined) this.#visitParts(keyword, kind, value, pointer);
+    else if (typeof value === 'string') this.#note(keyword, value, pointer);
+  }
+
+  /** Records what other schemas and the compilation need. */
+  #note(keyword: string, text: string, pointer: string): void {
+    const at = childPointer(pointer, keyword);
+    if (keyword === '$ref') this.#references.set(pointer, text);
+    if (keyword === '$anchor') this.#anchors.set(text, pointer);
+    if (keyword === 'pattern') this.#compilePattern(text, at);
+    if (keyword === '$schema' && pointer !== '')
+      this.#complain(at, 'The keyword "$schema" is allowed at the root only.');
+  }
+
+  #visitParts(keyword: string, { holds, inPlace }: SchemaKeyword, value: JsonValue, pointer: string): void {
+    const at = childPointer(pointer, keyword);
+    const parts = partsOf(value, holds, at);
+    if (parts === undefined) {
+      this.#complain(at, `The keyword "${keyword}" must be ${WORDS[holds]}.`);
+      return;
+    }
+    if (inPlace) this.#inPlace.set(pointer, [...(this.#inPlace.get(pointer) ?? []), ...parts.keys()]);
+    for (const [partPointer, part] of parts) this.#visit(part, partPointer);
+    if (keyword !== 'patternProperties') return;
+    for (const source of Object.keys(value as JsonObject))
+      this.#compilePattern(source, childPointer(at, source));
+  }
+
+  /** Compiles a pattern once for its document; all of them together are bounded, because compiling takes time. */
+  #compilePattern(source: string, pointer: string): void {
+    const { patterns } = this;
+    if (patterns.has(source)) return;
+    const size = patterns.values().reduce((total, pattern) => total + pattern.size, 0);
+    const isFull = size > CONTRACT_LIMITS.patternSize || patterns.size >= CONTRACT_LIMITS.patterns;
+    const result = isFull ? TOO_MANY : compilePattern(source);
+    if (result.ok) patterns.set(source, result.pattern);
+    else this.#complain(pointer, result.reason, 'invalid_pattern');
+  }
+
+  /** The schema that a `$ref` leads to: `#`, `#/$defs/x` or `#anchor`; undefined when there is none. */
+  referred(reference: JsonValue | undefined): JsonValue | undefined {
+    const pointer = typeof reference === 'string' ? this.#resolve(reference) : undefined;
+    return pointer === undefined ? undefined : this.#schemas.get(pointer);
+  }
+
+  #resolve(reference: string): string | undefined {
+    if (!reference.startsWith('#')) return undefined;
+    const target = decode(reference.slice(1));
+    if (target === undefined) return undefined;
+    const pointer = target === '' || target.startsWith('/') ? target : this.#anchors.get(target);
+    return pointer !== undefined && this.#schemas.has(pointer) ? pointer : undefined;
+  }
+
+  /** Schemas that hold for a value whenever this one does. */
+  alsoHolding({ $ref, allOf }: JsonObject): JsonValue[] {
+    return [this.referred($ref) ?? [], allOf ?? []].flat();
+  }
+
+  /** References that lead nowhere (or out of the document), and schemas that contain themselves for the same value. */
+  referenceProblems(): FieldProblem[] {
+    const lost = [...this.#references].filter(([, reference]) => this.#resolve(reference) === undefined);
+    if (lost.length > 0)
+      return lost.slice(0, CONTRACT_LIMITS.problems).map(([pointer, reference]) => {
+        const message = `The reference "${quoted(reference)}" leads to no schema in this document.`;
+        return fieldProblem(`${pointer}/$ref`, 'unknown_reference', message);
+      });
+    const state = new Map<string, 'open' | 'done'>();
+    for (const pointer of this.#schemas.keys()) {
+      const loop = this.#loopFrom(pointer, state);
+      if (loop !== undefined)
+        return [fieldProblem(loop, 'reference_loop', 'The schema refers to itself without end.')];
+    }
+    return [];
+  }
+
+  /** Depth first: a schema met again while it is still open closes a loop. */
+  #loopFrom(pointer: string, state: Map<string, 'open' | 'done'>): string | undefined {
+    if (state.has(pointer)) return state.get(pointer) === 'open' ? pointer : undefined;
+    state.set(pointer, 'open');
+    const target = this.#resolve(this.#references.get(pointer) ?? '');
+    for (const next of [target ?? [], (this.#inPlace.get(pointer) ?? []).toReversed()].flat()) {
+      const loop = this.#loopFrom(next, state);
+      if (loop !== undefined) return loop;
+    }
+    state.set(pointer, 'done');
+    return undefined;
+  }
+}
 
 function partsOf(
   value: JsonValue,
@@ -207,86 +234,10 @@ function partsOf(
   return new Map(Object.entries(value as JsonObject).map(([key, part]) => [childPointer(at, key), part]));
 }
 
-/** Compiles a pattern once for its document; all of them together are bounded, because compiling takes time. */
-function surveyPattern(source: string, pointer: string, survey: Survey): void {
-  if (survey.patterns.has(source)) return;
-  const isFull = programSize(survey) > CONTRACT_LIMITS.patternSize;
-  const result =
-    isFull || survey.patterns.size >= CONTRACT_LIMITS.patterns ? TOO_MANY : compilePattern(source);
-  if (result.ok) survey.patterns.set(source, result.pattern);
-  else complain(survey, pointer, result.reason, 'invalid_pattern');
-}
-
-const TOO_MANY = { ok: false, reason: 'The schema has too many or too large patterns.' } as const;
-
-const programSize = ({ patterns }: Survey): number =>
-  [...patterns.values()].reduce((total, { size }) => total + size, 0);
-
-/** Pointer of the schema that a `$ref` leads to: `#`, `#/$defs/x` or `#anchor`; undefined when there is none. */
-export function resolveReference(reference: string, survey: Survey): string | undefined {
-  if (!reference.startsWith('#')) return undefined;
-  const target = decode(reference.slice(1));
-  if (target === undefined) return undefined;
-  const pointer = target === '' || target.startsWith('/') ? target : survey.anchors.get(target);
-  return pointer !== undefined && survey.schemas.has(pointer) ? pointer : undefined;
-}
-
 function decode(fragment: string): string | undefined {
   try {
     return decodeURIComponent(fragment);
   } catch {
     return undefined;
   }
-}
-
-/** Schemas that hold for a value whenever this one does. */
-export function alsoHolding({ $ref, allOf }: JsonObject, survey: Survey): JsonValue[] {
-  const pointer = typeof $ref === 'string' ? resolveReference($ref, survey) : undefined;
-  const referred = pointer === undefined ? [] : (survey.schemas.get(pointer) ?? []);
-  return [referred, allOf ?? []].flat();
-}
-
-/** References that lead nowhere (or out of the document), and schemas that contain themselves for the same value. */
-export function referenceProblems(survey: Survey): FieldProblem[] {
-  const lost = [...survey.references].filter(
-    ([, reference]) => resolveReference(reference, survey) === undefined,
-  );
-  if (lost.length > 0)
-    return lost.slice(0, 20).map(([pointer, reference]) => lostReference(pointer, reference));
-  const loop = findLoop(survey);
-  return loop === undefined
-    ? []
-    : [fieldProblem(loop, 'reference_loop', 'The schema refers to itself without end.')];
-}
-
-const lostReference = (pointer: string, reference: string): FieldProblem =>
-  fieldProblem(
-    `${pointer}/$ref`,
-    'unknown_reference',
-    `The reference "${quoted(reference)}" leads to no schema in this document.`,
-  );
-
-const inPlaceOf = (pointer: string, survey: Survey): string[] => {
-  const reference = survey.references.get(pointer);
-  const target = reference === undefined ? undefined : resolveReference(reference, survey);
-  return [...(survey.inPlace.get(pointer) ?? []), ...(target === undefined ? [] : [target])];
-};
-
-/** Depth first with its own stack: a schema met again while it is still open closes a loop. */
-function findLoop(survey: Survey): string | undefined {
-  const state = new Map<string, 'open' | 'done'>();
-  for (const start of survey.schemas.keys()) {
-    const stack: { pointer: string; leaving: boolean }[] = [{ pointer: start, leaving: false }];
-    for (let step = stack.pop(); step !== undefined; step = stack.pop()) {
-      const { pointer, leaving } = step;
-      if (leaving) state.set(pointer, 'done');
-      else if (state.get(pointer) === 'open') return pointer;
-      else if (!state.has(pointer)) {
-        state.set(pointer, 'open');
-        stack.push({ pointer, leaving: true });
-        stack.push(...inPlaceOf(pointer, survey).map((next) => ({ pointer: next, leaving: false })));
-      }
-    }
-  }
-  return undefined;
 }
