@@ -14,8 +14,7 @@ import { definitionHandlers } from './operations/definitions.js';
 import { eventHandlers } from './operations/events/event-handlers.js';
 import { versionHandlers } from './operations/events/version-handlers.js';
 import type { CatalogContext } from './operations/operation.js';
-import { attributeHandlers } from './operations/schemas/attribute-handlers.js';
-import { entitySchemaHandlers } from './operations/schemas/schema-handlers.js';
+import { attributeHandlers, entitySchemaHandlers } from './operations/schemas/schema-handlers.js';
 import { worldHandlers } from './operations/worlds.js';
 
 export type CatalogHandlers = Handlers<typeof catalogContract.rpcs>;
@@ -43,16 +42,15 @@ type AnyHandler = (request: never, call: CallContext) => Promise<unknown>;
 /** Wraps every handler: bodies keep to the limits, and whatever it throws leaves the service as a `ServiceError`. */
 function refusing<H extends Record<keyof H, AnyHandler>>(limits: CatalogLimits, handlers: H): H {
   const wrapped = Object.entries<AnyHandler>(handlers).map(([name, handle]) => {
-    const refuse = (error: unknown) => {
-      throw toRefusal(error);
+    const handler: AnyHandler = async (request, call) => {
+      try {
+        const { body } = request as { body?: object };
+        if (body !== undefined) refuseLargeTexts(body, limits);
+        return await handle(request, call);
+      } catch (error) {
+        throw toRefusal(error);
+      }
     };
-    const handler: AnyHandler = (request, call) =>
-      Promise.resolve()
-        .then(() => {
-          refuseLargeTexts((request as { body?: unknown }).body, limits);
-          return handle(request, call);
-        })
-        .catch(refuse);
     return [name, handler];
   });
   return Object.fromEntries(wrapped) as H;

@@ -10,8 +10,7 @@ const PROMPTS = [
 ];
 
 /** Holds the texts and tags of a body to the operator's limits. @throws ServiceError `validation_failed` with pointers */
-export function refuseLargeTexts(body: unknown, limits: CatalogLimits): void {
-  if (body === undefined) return;
+export function refuseLargeTexts(body: object, limits: CatalogLimits): void {
   const problems = [
     ...textProblems(body, ['description'], 'A description', limits.descriptionBytes),
     ...PROMPTS.flatMap((path) => textProblems(body, path, 'A prompt', limits.promptBytes)),

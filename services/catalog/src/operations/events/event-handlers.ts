@@ -31,7 +31,7 @@ import {
   deleting,
   withMessage,
 } from '../operation.js';
-import { insertNewVersion } from './save-version.js';
+import { insertNewVersion } from './version-handlers.js';
 
 export function eventHandlers(context: CatalogContext): Handlers<typeof eventRpcs> {
   const { db } = context;

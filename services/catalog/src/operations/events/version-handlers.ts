@@ -1,5 +1,6 @@
 import {
   type Caller,
+  type CatalogChanged,
   type FieldProblem,
   type Handlers,
   paginationOf,
@@ -9,32 +10,47 @@ import {
   type VersionRecord,
   versionRpcs,
 } from '@orrery/contracts';
+import { checkVersion, writeVersion } from '../../core/checks/check-version.js';
+import { priceOf, priceWarnings } from '../../core/checks/version-warnings.js';
 import { refuseInUse } from '../../core/claims.js';
+import {
+  EMPTY_VERSION,
+  type StoredVersion,
+  schemasInTemplate,
+  schemasNamed,
+} from '../../core/definitions/stored-version.js';
+import { below, refuseProblems } from '../../core/problems.js';
 import { announce } from '../../store/changes.js';
 import { claimantsOf } from '../../store/claims/claim-store.js';
-import { findEvent, holdEvent } from '../../store/events/event-store.js';
+import { findEvent, holdEvent, takeNumber } from '../../store/events/event-store.js';
 import { hashesOf, liveSchemas } from '../../store/events/live-schemas.js';
 import { toVersionRecord } from '../../store/events/version-record.js';
 import {
+  addLinks,
   deleteVersion,
   findVersion,
   holdVersion,
+  insertVersion,
   type ListedVersion,
   listVersions,
   lockVersion,
+  removeLinks,
+  replaceDefinition,
 } from '../../store/events/version-store.js';
-import type { Db } from '../../store/tables/db.js';
-import type { EventRow, VersionRow, WorldRow } from '../../store/tables/schema.js';
+import { holdSchemas } from '../../store/schemas/schema-store.js';
+import type { Db, Hold } from '../../store/tables/db.js';
+import type { EntitySchemaRow, EventRow, VersionRow, WorldRow } from '../../store/tables/schema.js';
 import { ownWorld, visibleWorld } from '../../store/worlds/world-access.js';
+import { namesIn } from '../../store/worlds/world-members.js';
 import {
   type CallersChange,
   type CatalogContext,
+  type Change,
   changing,
   createOnce,
   deleting,
   withMessage,
 } from '../operation.js';
-import { changeVersion, insertNewVersion } from './save-version.js';
 
 export function versionHandlers(context: CatalogContext): Handlers<typeof versionRpcs> {
   const { db } = context;
@@ -62,25 +78,25 @@ export function versionHandlers(context: CatalogContext): Handlers<typeof versio
 
     'versions.update': ({ params, body }, call) =>
       changing(context, call, async (change) => {
-        let warnings: readonly FieldProblem[] = [];
-        const data = await editVersion(change, params, async (world, current) => {
-          refuseLocked(current);
-          const saved = await changeVersion(change, world.id, current, body);
-          warnings = saved.warnings;
-          return saved.version;
-        });
-        return withMessage(data, warnings);
+        const own = await holdOwn(change, params, 'shared', 'editing');
+        refuseLocked(own.current);
+        const { version, warnings } = await changeVersion(change, own.world.id, own.current, body);
+        return withMessage(await announced(change, own, version, 'updated'), warnings);
       }),
 
     'versions.lock': ({ params }, call) =>
       changing(context, call, async (change) => {
-        let locks = false;
-        const data = await editVersion(change, params, (world, current) => {
-          locks = current.locked_at === null;
-          return lockVersion(change.trx, world.id, current, change.now);
-        });
-        const message = locks ? 'The version is now locked.' : 'The version was already locked.';
-        return { data, message };
+        const own = await holdOwn(change, params, 'shared', 'editing');
+        if (own.current.locked_at !== null)
+          return {
+            data: await recordOf(change.trx, own, own.current, call.caller),
+            message: 'The version was already locked.',
+          };
+        const locked = await lockVersion(change.trx, own.world.id, own.current, change.now);
+        return {
+          data: await announced(change, own, locked, 'locked'),
+          message: 'The version is now locked.',
+        };
       }),
 
     'versions.delete': ({ params }, call) =>
@@ -122,33 +138,36 @@ async function createVersion(
   { worldAddress, eventName }: EventPath,
   body: VersionBody,
 ) {
-  const { trx, caller } = change;
   const world = await ownWorld(change, worldAddress, 'shared');
-  const event = await holdEvent(trx, world.id, eventName, 'editing');
+  const event = await holdEvent(change.trx, world.id, eventName, 'editing');
   const { version: row, warnings } = await insertNewVersion(change, event, body);
-  await announce(change, world, 'event_version', { ...row, name: event.name }, 'created');
-  return withMessage(await recordOf(trx, { world, event }, row, caller), warnings);
+  return withMessage(await announced(change, { world, event }, row, 'created'), warnings);
 }
 
 interface VersionPath extends EventPath {
   version: number;
 }
 
-/** Locks an own version, lets `edit` change it and announces the outcome. */
-async function editVersion(
+/** A version of the caller's own world, with its event, both locked until the transaction ends. */
+async function holdOwn(
   change: CallersChange,
   { worldAddress, eventName, version }: VersionPath,
-  edit: (world: WorldRow, current: VersionRow) => Promise<VersionRow>,
-): Promise<VersionRecord> {
-  const { trx, caller } = change;
+  holdingEvent: Hold,
+  holding: Hold,
+): Promise<Around & { current: VersionRow }> {
   const world = await ownWorld(change, worldAddress, 'shared');
-  const event = await holdEvent(trx, world.id, eventName, 'shared');
-  const current = await holdVersion(trx, event.id, version, 'editing');
-  const edited = await edit(world, current);
-  const what = edited.locked_at === null ? 'updated' : 'locked';
-  if (edited !== current)
-    await announce(change, world, 'event_version', { ...edited, name: event.name }, what);
-  return recordOf(trx, { world, event }, edited, caller);
+  const event = await holdEvent(change.trx, world.id, eventName, holdingEvent);
+  return { world, event, current: await holdVersion(change.trx, event.id, version, holding) };
+}
+
+async function announced(
+  change: CallersChange,
+  around: Around,
+  row: VersionRow,
+  what: CatalogChanged['change'],
+): Promise<VersionRecord> {
+  await announce(change, around.world, 'event_version', { ...row, name: around.event.name }, what);
+  return recordOf(change.trx, around, row, change.caller);
 }
 
 function refuseLocked({ version, locked_at }: VersionRow): void {
@@ -160,14 +179,9 @@ function refuseLocked({ version, locked_at }: VersionRow): void {
 }
 
 /** Deletes a version. Its number is not assigned again. */
-async function removeVersion(
-  change: CallersChange,
-  { worldAddress, eventName, version }: VersionPath,
-): Promise<void> {
+async function removeVersion(change: CallersChange, path: VersionPath): Promise<void> {
   const { trx } = change;
-  const world = await ownWorld(change, worldAddress, 'shared');
-  const event = await holdEvent(trx, world.id, eventName, 'editing');
-  const row = await holdVersion(trx, event.id, version, 'alone');
+  const { world, event, current: row } = await holdOwn(change, path, 'editing', 'alone');
   refuseLocked(row);
   refuseInUse('event_version_in_use', {
     what: 'Deployments bind the version',
@@ -176,4 +190,73 @@ async function removeVersion(
   });
   await deleteVersion(trx, row);
   await announce(change, world, 'event_version', { ...row, name: event.name }, 'deleted');
+}
+
+interface PreparedVersion {
+  readonly definition: StoredVersion;
+  /** The schemas to link it to. */
+  readonly links: readonly EntitySchemaRow[];
+  readonly warnings: readonly FieldProblem[];
+}
+
+/**
+ * Merges a body into the current version, checks the result and locks the schemas that it names. Those in the keys of its
+ * template must exist too. They are locked as well, so a deletion that waits sees the template, and are not linked:
+ * docs/catalog.md says what the hashes of a version cover.
+ */
+async function prepare(
+  { trx, now, limits }: Change,
+  worldId: number,
+  current: StoredVersion,
+  body: VersionBody,
+  pointer: string,
+): Promise<PreparedVersion> {
+  const written = writeVersion(current, body, limits.versionBytes, pointer);
+  const { definition } = written;
+  const linked = schemasNamed(definition);
+  const names = new Set([...linked, ...schemasInTemplate(definition)]);
+  const named = await holdSchemas(trx, worldId, [...names]);
+  const known = named.length < names.size ? await namesIn(trx, 'entity_schemas', worldId) : [];
+  const { kinds, warnings } = checkVersion(written, { named, known }, now.getTime());
+  refuseProblems(kinds, pointer);
+  const links = named.filter(({ name }) => linked.includes(name));
+  return { definition, links, warnings: below(pointer, warnings) };
+}
+
+/** A version as it was written, and the likely mistakes in it that are allowed. */
+interface SavedVersion {
+  readonly version: VersionRow;
+  readonly warnings: readonly FieldProblem[];
+}
+
+/** The next version of an event that is held `editing` (or new). `pointer`: pointer to the body in the request. */
+export async function insertNewVersion(
+  change: Change,
+  event: EventRow,
+  body: VersionBody,
+  pointer = '',
+): Promise<SavedVersion> {
+  const { trx, now, limits } = change;
+  const prepared = await prepare(change, event.world_id, EMPTY_VERSION, body, pointer);
+  const number = await takeNumber(trx, event.id, limits.versionsPerEvent);
+  const version = await insertVersion(trx, event.id, number, prepared.definition, now);
+  await addLinks(trx, version.id, prepared.links);
+  return { version, warnings: prepared.warnings };
+}
+
+/** Changes a version that is held `editing` and is not locked. */
+async function changeVersion(
+  change: Change,
+  worldId: number,
+  current: VersionRow,
+  body: VersionBody,
+): Promise<SavedVersion> {
+  const { trx, now } = change;
+  const { definition, links, warnings } = await prepare(change, worldId, current.definition, body, '');
+  const version = await replaceDefinition(trx, current.id, definition, now);
+  await removeLinks(trx, current.id);
+  await addLinks(trx, current.id, links);
+  const isPriced = priceOf(definition) > priceOf(current.definition);
+  const users = isPriced ? await claimantsOf(trx, 'version', current.id) : [];
+  return { version, warnings: [...warnings, ...priceWarnings(definition, users)] };
 }

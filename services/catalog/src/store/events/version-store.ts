@@ -127,17 +127,13 @@ export const replaceDefinition = (
     .set({ definition: json(definition), updated_at: now })
     .executeTakeFirstOrThrow();
 
-/**
- * Locks a version that is held `editing`, for ever: it gets copies of its schemas, and its hash is fixed. A locked version
- * is returned unchanged.
- */
+/** Locks a draft that is held `editing`, for ever: it gets copies of its schemas, and its hash is fixed. */
 export async function lockVersion(
   trx: Trx,
   worldId: number,
   version: VersionRow,
   now: Date,
 ): Promise<VersionRow> {
-  if (version.locked_at !== null) return version;
   const { id, definition } = version;
   const names = usesAllSchemas(definition) ? 'all' : schemasNamed(definition);
   const schemas = await holdSchemas(trx, worldId, names);
