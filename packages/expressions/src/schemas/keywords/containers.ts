@@ -135,7 +135,12 @@ const PROPERTY_COST = 2;
 function checkProperties(object: JsonObject, parts: Properties, run: Validation): boolean {
   const keys = run.keysOf(object);
   run.spend(keys.length * PROPERTY_COST);
-  return run.every(keys, (key) => checkProperty(key, object[key] ?? null, parts, run));
+  let ok = true;
+  for (const key of keys) {
+    if (!checkProperty(key, object[key] ?? null, parts, run)) ok = false;
+    if (!ok && run.problems === null) break;
+  }
+  return ok;
 }
 
 function checkProperty(key: string, value: JsonValue, parts: Properties, run: Validation): boolean {
@@ -185,12 +190,15 @@ const items: KeywordCompiler = ({ prefixItems, items: rest }, context) => {
   const other = rest === undefined ? undefined : context.compile(rest);
   return (value, run) => {
     if (!Array.isArray(value)) return true;
-    const checked = other === undefined ? value.slice(0, first.length) : value;
     run.spend(other === undefined ? first.length : value.length);
-    return run.every(checked.entries(), ([index, item]) => {
+    let ok = true;
+    for (const [index, item] of value.entries()) {
       const check = first[index] ?? other;
-      return check === undefined || run.descend(index, item, check);
-    });
+      if (check === undefined) break;
+      if (!run.descend(index, item, check)) ok = false;
+      if (!ok && run.problems === null) break;
+    }
+    return ok;
   };
 };
 

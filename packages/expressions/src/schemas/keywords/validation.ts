@@ -115,7 +115,11 @@ export class Validation {
     this.spend(1 + checks.length);
     this.#depth += 1;
     if (this.#depth > CONTRACT_LIMITS.depth) throw new TooMuchWork();
-    const ok = this.every(checks, (check) => check(value, this));
+    let ok = true;
+    for (const check of checks) {
+      if (!check(value, this)) ok = false;
+      if (!ok && this.problems === null) break;
+    }
     this.#depth -= 1;
     return ok;
   }
