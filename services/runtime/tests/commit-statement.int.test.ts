@@ -436,7 +436,7 @@ describe('a commit that finds the database otherwise', () => {
     const commit = createCommit(database, 'me');
     const write = (parts: Partial<Batch>) => commit({ ...newBatch(), leases: batchOf().leases, ...parts });
     const put = (id: number, event: string): BindingWrite => ({
-      deploymentId: 6005,
+      deployment_id: 6005,
       event,
       binding: binding(id, event),
     });
@@ -454,7 +454,7 @@ describe('a commit that finds the database otherwise', () => {
       ]),
       settings: new Map([[6005, { description: 'd', owner_paused: true, locked_definition: { w: [1] } }]]),
       bindings: new Map<string, BindingWrite>([
-        ['a', { deploymentId: 6005, event: 'a', binding: null }],
+        ['a', { deployment_id: 6005, event: 'a', binding: null }],
         ['b', put(9003, 'b')],
       ]),
     });
@@ -553,8 +553,9 @@ describe('the leases of a commit', () => {
   async function openCommit() {
     const client = await database.pool.connect();
     await client.query('begin');
-    const values = batchRows({ ...newBatch(), leases: leasesOf(0) }, me);
-    const { rows } = await client.query({ text: WHOLE_STATEMENT.text, values });
+    const parts = batchRows({ ...newBatch(), leases: leasesOf(0) }, me);
+    const { text, parameters } = WHOLE_STATEMENT;
+    const { rows } = await client.query({ text, values: parameters.map((name) => parts[name]) });
     let isOpen = true;
     const leave = (broken = false) => {
       if (isOpen) client.release(broken);

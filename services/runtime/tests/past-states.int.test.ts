@@ -1,8 +1,7 @@
 import { type JsonObject, journalFact } from '@orrery/contracts';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import { journalRange } from '../src/store/journal/journal-pages.js';
-import { loadFacts, outboxRowOf } from '../src/store/journal/journal-store.js';
+import { journalRange, loadFacts, outboxRowOf } from '../src/store/journal/journal-store.js';
 import { pastStates, snapshotAt, snapshotHasher } from '../src/store/journal/past-states.js';
 import { openRuntimeDatabase, type PlantedDeployment, plantDeployment } from './journal-fixture.js';
 

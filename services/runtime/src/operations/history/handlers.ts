@@ -11,8 +11,7 @@ import {
 } from '@orrery/contracts';
 import { isUuid } from '../../core/entries/entry.js';
 import { listHistory } from '../../store/journal/history.js';
-import { journalHeads, journalRange } from '../../store/journal/journal-pages.js';
-import { entryById, toHistoryEntry } from '../../store/journal/journal-store.js';
+import { entryById, journalHeads, journalRange, toHistoryEntry } from '../../store/journal/journal-store.js';
 import { lifecycleHeadOf, readLifecycle } from '../../store/journal/lifecycle.js';
 import { verifyJournal } from '../../store/journal/verify/verify-journal.js';
 import { isPaused } from '../../store/state/deployment-state.js';

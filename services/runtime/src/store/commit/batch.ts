@@ -37,7 +37,7 @@ export interface RunWrite {
 
 /** The binding of an event; null: it is removed. */
 export interface BindingWrite {
-  readonly deploymentId: number;
+  readonly deployment_id: number;
   readonly event: string;
   readonly binding: Binding | null;
 }
@@ -106,30 +106,59 @@ export const isFull = ({ rows, bytes }: Batch): boolean => rows >= MAX_ROWS || b
 export const onceKeyId = ({ scope, key }: { readonly scope: string; readonly key: string }): string =>
   `${scope} ${key}`;
 
+export type BatchRows = ReturnType<typeof batchRows>;
+
 /**
- * The parameters of the commit statement, in the order of its `$1`, `$2` …, which `commit-statement.ts` lists: first rows
- * as arrays of types, then rows that fewer batches have, mostly as JSON.
+ * The parameters of the commit statement: rows as arrays of types; rows that fewer batches have, mostly as JSON; and the
+ * inputs and changes of the entries, in their order, as lines of JSON, which has no line breaks. PostgreSQL reads this in
+ * three fifths of the time that JSON objects take it, and lines need no quotes.
  */
-export function batchRows(batch: Batch, instance: string): string[] {
+export function batchRows(batch: Batch, instance: string) {
+  const { entries } = batch;
   const { updated, created, removed } = instanceRows(batch);
+  const runs = [...batch.runs].map(([id, write]) => ({ id, ...write }));
   const settings = [...batch.settings].map(([id, columns]) => ({ id, columns }));
-  const keys = Object.groupBy(batch.onceKeys.values(), ({ kind }) => kind);
+  const bindings = [...batch.bindings.values()];
+  const onceKeys = Object.groupBy(batch.onceKeys.values(), ({ kind }) => kind);
   const payments = Object.groupBy(batch.payments.values(), ({ kind }) => kind);
-  const reserved = payments.reserve?.map(({ columns = {} }) => columns);
-  return [
+  return {
     instance,
-    JSON.stringify([...batch.leases.values()]),
-    ...entryRows(batch),
-    headRows(batch),
-    rowArray(updated),
-    changeRows(batch),
-    rowArray(created),
-    ...[removed, batch.checkpoints, batch.claims, batch.keys].map(jsonRows),
-    ...[...runRows(batch), settings, ...bindingRows(batch)].map(jsonRows),
-    claimedKeyRows(batch),
-    ...[keys.end, keys.release, reserved, payments.update, payments.release].map(jsonRows),
-  ];
+    leases: JSON.stringify([...batch.leases.values()]),
+    entries: rowArray(entries.map(entryRow)),
+    inputs: entries.map(({ entry }) => entry.inputText).join('\n'),
+    changes: entries.map(({ entry }) => entry.changesText).join('\n'),
+    heads: headRows(batch),
+    updated: rowArray(updated),
+    touched: changeRows(batch),
+    created: rowArray(created),
+    removed: jsonRows(removed),
+    checkpoints: jsonRows(batch.checkpoints),
+    claims: jsonRows(batch.claims),
+    keys: jsonRows(batch.keys),
+    /** New runs, with the columns that the table would fill in by itself; then the steps of others. */
+    accepted: jsonRows(runs.filter(({ from }) => from === null).map(newRun)),
+    stepped: jsonRows(runs.filter(({ from }) => from !== null)),
+    settings: jsonRows(settings),
+    unbound: jsonRows(bindings.filter(({ binding }) => binding === null)),
+    bound: jsonRows(
+      bindings.flatMap(({ deployment_id, binding }) => (binding ? bindingRow(deployment_id, binding) : [])),
+    ),
+    onceClaimed: claimedKeyRows(batch),
+    onceEnded: jsonRows(onceKeys.end),
+    onceReleased: jsonRows(onceKeys.release),
+    reserved: jsonRows(payments.reserve?.map(({ columns = {} }) => columns)),
+    paid: jsonRows(payments.update),
+    paymentsReleased: jsonRows(payments.release),
+  };
 }
+
+const newRun = ({ id, step, columns }: RunWrite & { readonly id: string }) => ({
+  attempts: 1,
+  holding: false,
+  ...columns,
+  id,
+  step,
+});
 
 function instanceRows({ touched }: Batch) {
   const rows = { updated: [] as string[], created: [] as string[], removed: [] as object[] };
@@ -146,26 +175,6 @@ const nameOf = ({ state, entitySchema, instanceId }: TouchedInstance) => ({
   entity_schema: entitySchema,
   instance_id: instanceId,
 });
-
-/** New runs, with the columns that the table would fill in by itself; then the steps of others. */
-function runRows({ runs }: Batch): object[][] {
-  const rows = { inserted: [] as object[], updated: [] as object[] };
-  for (const [id, { from, step, columns }] of runs) {
-    if (from === null) rows.inserted.push({ attempts: 1, holding: false, ...columns, id, step });
-    else rows.updated.push({ id, from, step, columns });
-  }
-  return [rows.inserted, rows.updated];
-}
-
-/** Bindings that are removed; then those that are put, of which only an event's own row may be replaced. */
-function bindingRows({ bindings }: Batch): object[][] {
-  const rows = { removed: [] as object[], put: [] as object[] };
-  for (const { deploymentId, event, binding } of bindings.values()) {
-    if (binding === null) rows.removed.push({ deployment_id: deploymentId, event });
-    else rows.put.push(bindingRow(deploymentId, binding));
-  }
-  return [rows.removed, rows.put];
-}
 
 function claimedKeyRows({ onceKeys }: Batch): string {
   const rows: string[] = [];
@@ -186,17 +195,7 @@ const claimedKeyRow = ({ scope, key, columns }: Extract<OnceKeyWrite, { kind: 'c
     columns.expires_at?.toISOString() ?? '',
   ]);
 
-/**
- * The entries as an array of the type `new_entry`, then their inputs and their changes as lines of JSON, which has no
- * line breaks. PostgreSQL reads this in three fifths of the time that JSON objects take it, and lines need no quotes.
- */
-const entryRows = ({ entries }: Batch): string[] => [
-  rowArray(entries.map(entryRow)),
-  entries.map(({ entry }) => entry.inputText).join('\n'),
-  entries.map(({ entry }) => entry.changesText).join('\n'),
-];
-
-/** In the order of the type's members. Hashes, ids, our own names and times need no quotes. */
+/** In the order of the members of `new_entry`. Hashes, ids, our own names and times need no quotes. */
 const entryRow = ({ deploymentId, entry, effects }: NewEntry): string =>
   rowText([
     deploymentId,

@@ -2,34 +2,9 @@ import { journalEntry } from '@orrery/contracts';
 import type pg from 'pg';
 import { type Lease, PARTITIONS, partitionOf } from '../leases.js';
 import { BOUND_COLUMNS } from '../state/bindings.js';
-import { type Batch, batchRows, hasRows } from './batch.js';
+import { type Batch, type BatchRows, batchRows, hasRows } from './batch.js';
 
-// The parameters of all statements, made by `batchRows`; types in `database/migrations`:
-//
-//   $1   text             id of this process
-//   $2   json             leases of the batch: partition, epoch
-//   $3   new_entry[]      entries, without inputs and changes
-//   $4   lines of json    inputs of the entries, in the same order
-//   $5   lines of json    changes of the entries, in the same order
-//   $6   next_head[]      journal heads: where they move, and where they must be
-//   $7   new_state[]      instances that are updated
-//   $8   new_change[]     names of the instances that each entry changes
-//   $9   new_state[]      instances that are created
-//   $10  json             instances that are deleted
-//   $11  json             checkpoints
-//   $12  json             claims on schemas
-//   $13  json             idempotency keys with their answers
-//   $14  json             runs that are accepted
-//   $15  json             steps of runs: `from` is the step that the row must be at
-//   $16  json             columns of deployments
-//   $17  json             bindings that are removed
-//   $18  json             bindings that are put
-//   $19  new_once_key[]   once-keys that are claimed
-//   $20  json             once-keys whose columns change
-//   $21  json             once-keys that are released
-//   $22  json             payments that are reserved
-//   $23  json             payments whose columns change
-//   $24  json             payments whose reservation is released
+// A parameter is named as in `batchRows`, which makes its value; types are in `tables/migrations`.
 
 /**
  * A range that every row is in. The planner has no statistics of a parameter's columns, so it assumes that few of its rows
@@ -54,16 +29,16 @@ const COLUMNS = `deployment_id, seq, id, v, kind, event, event_version, version_
  */
 const LEASES = `lease as materialized (
   select p.id from partitions p
-  join jsonb_to_recordset($2::jsonb) as l (partition smallint, epoch bigint) on p.id = l.partition
-  where p.owner = $1 and p.epoch = l.epoch
+  join jsonb_to_recordset($leases::jsonb) as l (partition smallint, epoch bigint) on p.id = l.partition
+  where p.owner = $instance and p.epoch = l.epoch
   order by p.id for key share of p
 )`;
-const LEASES_HELD = '(select count(*) from lease) = jsonb_array_length($2::jsonb)';
+const LEASES_HELD = '(select count(*) from lease) = jsonb_array_length($leases::jsonb)';
 
 /** Whether each journal still ends where this process knows it to end. Only the holder of the lease moves it. */
 const HEADS = `head as materialized (
   select n.deployment_id, h.seq, h.hash, coalesce(h.seq = n.prev_seq and h.hash = n.prev_hash, false) as fits
-  from unnest($6::next_head[]) n
+  from unnest($heads::next_head[]) n
   left join lateral (select seq, hash from journal_heads where deployment_id = n.deployment_id limit 1) h on true
 )`;
 const HEADS_FIT = '(select bool_and(fits) from head) is not false';
@@ -71,20 +46,20 @@ const HEADS_FIT = '(select bool_and(fits) from head) is not false';
 /** Whether each run is still at the step that its next one follows, and each once-key that is claimed is free. */
 const RUNS = `run_now as materialized (
   select n.id, coalesce(r.step = n.from_step and r.ended_at is null, false) as fits
-  from (select (value->>'id')::uuid as id, (value->>'from')::integer as from_step from jsonb_array_elements($15::jsonb)) n
+  from (select (value->>'id')::uuid as id, (value->>'from')::integer as from_step from jsonb_array_elements($stepped::jsonb)) n
   left join lateral (select step, ended_at from runs where id = n.id limit 1) r on true
 )`;
 const RUNS_FIT = '(select bool_and(fits) from run_now) is not false';
 const KEYS = `taken as materialized (
-  select n.scope, n.key from unnest($19::new_once_key[]) n
+  select n.scope, n.key from unnest($onceClaimed::new_once_key[]) n
   cross join lateral (select from once_keys where scope = n.scope and key = n.key limit 1) k
 )`;
 const KEYS_FREE = 'not exists (select from taken)';
 
 const ALWAYS = `entry as materialized (
   select e.*, nullif(given, 'null') as input
-  from rows from (unnest(string_to_array($4, e'\\n')::jsonb[]), unnest(string_to_array($5, e'\\n')::jsonb[]),
-    unnest($3::new_entry[])) with ordinality as e (given, changes)
+  from rows from (unnest(string_to_array($inputs, e'\\n')::jsonb[]), unnest(string_to_array($changes, e'\\n')::jsonb[]),
+    unnest($entries::new_entry[])) with ordinality as e (given, changes)
   where (select ok from held)
 ), entries as (
   insert into journal (${COLUMNS}) select ${COLUMNS} from entry
@@ -94,17 +69,17 @@ const ALWAYS = `entry as materialized (
 ), heads as (
   update journal_heads h set seq = n.seq, hash = n.hash, totals = n.totals,
     active_minute = (select floor(extract(epoch from now()) / 60)::integer)
-  from unnest($6::next_head[]) n
+  from unnest($heads::next_head[]) n
   where h.deployment_id = n.deployment_id and ${FEW} and (select ok from held)
 ), updated as (
   update instances i set state = n.state, revision = n.revision, updated_at = n.updated_at,
     id = coalesce(n.id, i.id), created_at = coalesce(n.created_at, i.created_at)
-  from unnest($7::new_state[]) n
+  from unnest($updated::new_state[]) n
   where i.deployment_id = n.deployment_id and i.entity_schema = n.entity_schema
     and i.instance_id = n.instance_id and ${FEW} and (select ok from held)
 ), touched as (
   insert into instance_changes (deployment_id, entity_schema, instance_id, seq)
-  select deployment_id, entity_schema, instance_id, seq from unnest($8::new_change[])
+  select deployment_id, entity_schema, instance_id, seq from unnest($touched::new_change[])
   where (select ok from held)
 )`;
 
@@ -112,29 +87,29 @@ const ALWAYS = `entry as materialized (
 const SOMETIMES = `created as (
   insert into instances (id, deployment_id, entity_schema, instance_id, state, revision, created_at, updated_at)
   select id, deployment_id, entity_schema, instance_id, state, revision, created_at, updated_at
-  from unnest($9::new_state[]) where (select ok from held)
+  from unnest($created::new_state[]) where (select ok from held)
 ), removed as (
   delete from instances i
-  using jsonb_to_recordset($10::jsonb) as n (deployment_id bigint, entity_schema text, instance_id text)
+  using jsonb_to_recordset($removed::jsonb) as n (deployment_id bigint, entity_schema text, instance_id text)
   where i.deployment_id = n.deployment_id and i.entity_schema = n.entity_schema
     and i.instance_id = n.instance_id and ${FEW} and (select ok from held)
 ), checkpoints as (
   insert into kept_states (deployment_id, entity_schema, instance_id, seq, revision, state)
   select deployment_id, entity_schema, instance_id, seq, revision, nullif(state, 'null')
-  from jsonb_to_recordset($11::jsonb) as n
+  from jsonb_to_recordset($checkpoints::jsonb) as n
     (deployment_id bigint, entity_schema text, instance_id text, seq bigint, revision integer, state jsonb)
   where (select ok from held)
 ), claimed as (
   insert into claimed_schemas (deployment_id, entity_schema, schema_id, claim_revision)
   select deployment_id, entity_schema, schema_id, claim_revision
-  from jsonb_populate_recordset(null::claimed_schemas, $12::jsonb)
+  from jsonb_populate_recordset(null::claimed_schemas, $claims::jsonb)
   where (select ok from held)
   on conflict (deployment_id, entity_schema)
     do update set schema_id = excluded.schema_id, claim_revision = excluded.claim_revision
 ), keys as (
   insert into idempotency_keys (account_id, operation, key, request_hash, reply, created_at)
   select account_id, operation, key, request_hash, reply, created_at
-  from jsonb_to_recordset($13::jsonb) as n
+  from jsonb_to_recordset($keys::jsonb) as n
     (account_id bigint, operation text, key text, request_hash text, reply json, created_at timestamptz)
   where (select ok from held)
 )`;
@@ -158,47 +133,47 @@ const columnsOf = (columns: string, row: string) =>
 /** What only batches of public and scheduled executions have: once-keys that are claimed. */
 const ONCE = `once as (
   insert into once_keys (scope, key, ${CLAIMED})
-  select scope, key, ${CLAIMED} from unnest($19::new_once_key[])
+  select scope, key, ${CLAIMED} from unnest($onceClaimed::new_once_key[])
   where (select ok from held)
 )`;
 
 /** Parts that few batches have rows for: runs, settings and bindings of deployments, once-keys, payments. */
 const SELDOM = `accepted as (
-  insert into runs (${ACCEPTED}) select ${ACCEPTED} from jsonb_populate_recordset(null::runs, $14::jsonb)
+  insert into runs (${ACCEPTED}) select ${ACCEPTED} from jsonb_populate_recordset(null::runs, $accepted::jsonb)
   where (select ok from held)
 ), stepped as (
   update runs r set step = n.step, ${columnsOf(STEPPED, 'r')}
-  from jsonb_to_recordset($15::jsonb) as n (id uuid, step integer, columns jsonb)
+  from jsonb_to_recordset($stepped::jsonb) as n (id uuid, step integer, columns jsonb)
   where r.id = n.id and ${FEW_RUNS} and (select ok from held)
 ), settings as (
   update deployments d set ${columnsOf(SETTINGS, 'd')}
-  from jsonb_to_recordset($16::jsonb) as n (id bigint, columns jsonb)
+  from jsonb_to_recordset($settings::jsonb) as n (id bigint, columns jsonb)
   where d.id = n.id and ${few('n.id')} and (select ok from held)
 ), unbound as (
-  delete from bindings b using jsonb_to_recordset($17::jsonb) as n (deployment_id bigint, event text)
+  delete from bindings b using jsonb_to_recordset($unbound::jsonb) as n (deployment_id bigint, event text)
   where b.deployment_id = n.deployment_id and b.event = n.event and ${FEW} and (select ok from held)
 ), bound as (
   insert into bindings (id, deployment_id, event, ${BOUND_COLUMNS})
-  select id, deployment_id, event, ${BOUND_COLUMNS} from jsonb_populate_recordset(null::bindings, $18::jsonb)
+  select id, deployment_id, event, ${BOUND_COLUMNS} from jsonb_populate_recordset(null::bindings, $bound::jsonb)
   where (select ok from held)
   on conflict (deployment_id, event)
     do update set (id, ${BOUND_COLUMNS}) = (excluded.id, ${BOUND_COLUMNS.replaceAll(/\w+/g, 'excluded.$&')})
 ), once_ended as (
   update once_keys k set ${columnsOf(CLAIMED, 'k')}
-  from jsonb_to_recordset($20::jsonb) as n (scope text, key text, columns jsonb)
+  from jsonb_to_recordset($onceEnded::jsonb) as n (scope text, key text, columns jsonb)
   where k.scope = n.scope and k.key = n.key and ${FEW_KEYS} and (select ok from held)
 ), once_released as (
-  delete from once_keys k using jsonb_to_recordset($21::jsonb) as n (scope text, key text)
+  delete from once_keys k using jsonb_to_recordset($onceReleased::jsonb) as n (scope text, key text)
   where k.scope = n.scope and k.key = n.key and ${FEW_KEYS} and (select ok from held)
 ), reserved as (
-  insert into payments (${RESERVED}) select ${RESERVED} from jsonb_populate_recordset(null::payments, $22::jsonb)
+  insert into payments (${RESERVED}) select ${RESERVED} from jsonb_populate_recordset(null::payments, $reserved::jsonb)
   where (select ok from held)
 ), paid as (
   update payments p set ${columnsOf(PAID, 'p')}
-  from jsonb_to_recordset($23::jsonb) as n (key text, columns jsonb)
+  from jsonb_to_recordset($paid::jsonb) as n (key text, columns jsonb)
   where p.key = n.key and ${FEW_PAYMENTS} and (select ok from held)
 ), reservations_released as (
-  delete from payments p using jsonb_to_recordset($24::jsonb) as n (key text)
+  delete from payments p using jsonb_to_recordset($paymentsReleased::jsonb) as n (key text)
   where p.key = n.key and ${FEW_PAYMENTS} and (select ok from held)
 )`;
 
@@ -213,50 +188,41 @@ const KEYS_RESULT = `case when not ok then (select jsonb_agg(jsonb_build_object(
 const heldIf = (...conditions: readonly string[]) =>
   `held as materialized (select ${conditions.join(' and ')} as ok)`;
 
-/** A statement with some of the parameters above, which it numbers anew. */
-const statement = (
-  name: string,
-  parameters: readonly number[],
-  parts: readonly string[],
-  result: readonly string[],
-) => ({
-  name,
-  parameters,
-  text: `with ${parts.join(', ')}\nselect ${result.join(', ')} from held`.replaceAll(
-    /\$(\d+)/g,
-    (_parameter, number) => `$${parameters.indexOf(Number(number)) + 1}`,
-  ),
-});
+/** A statement whose parameters have numbers in place of names. */
+function statement(name: string, parts: readonly string[], result: readonly string[]) {
+  const parameters: (keyof BatchRows)[] = [];
+  const text = `with ${parts.join(', ')}\nselect ${result.join(', ')} from held`.replaceAll(
+    /\$([a-z]+)/gi,
+    (_, named: keyof BatchRows) => {
+      if (!parameters.includes(named)) parameters.push(named);
+      return `$${parameters.indexOf(named) + 1}`;
+    },
+  );
+  return { name, text, parameters };
+}
 
 const CHECKED = [LEASES, HEADS, heldIf(LEASES_HELD, HEADS_FIT)];
 const WHOLE = [LEASES, HEADS, RUNS, KEYS, heldIf(LEASES_HELD, HEADS_FIT, RUNS_FIT, KEYS_FREE)];
-const upTo = (last: number) => Array.from({ length: last }, (_, index) => index + 1);
+const ONCE_CHECKED = [LEASES, HEADS, KEYS, heldIf(LEASES_HELD, HEADS_FIT, KEYS_FREE)];
+const WHOLE_RESULT = [LEASES_AND_HEADS_RESULT, RUNS_RESULT, KEYS_RESULT];
 
 /** Of those that suffice for a batch, the first is the shortest. */
 const STATEMENTS = [
-  statement('commit-plain-batch', upTo(8), [...CHECKED, ALWAYS], [LEASES_AND_HEADS_RESULT]),
-  statement(
-    'commit-once-batch',
-    [...upTo(8), 19],
-    [LEASES, HEADS, KEYS, heldIf(LEASES_HELD, HEADS_FIT, KEYS_FREE), ALWAYS, ONCE],
-    [LEASES_AND_HEADS_RESULT, KEYS_RESULT],
-  ),
-  statement('commit-batch', upTo(13), [...CHECKED, ALWAYS, SOMETIMES], [LEASES_AND_HEADS_RESULT]),
-  statement(
-    'commit-whole-batch',
-    upTo(24),
-    [...WHOLE, ALWAYS, SOMETIMES, ONCE, SELDOM],
-    [LEASES_AND_HEADS_RESULT, RUNS_RESULT, KEYS_RESULT],
-  ),
+  statement('commit-plain-batch', [...CHECKED, ALWAYS], [LEASES_AND_HEADS_RESULT]),
+  statement('commit-once-batch', [...ONCE_CHECKED, ALWAYS, ONCE], [LEASES_AND_HEADS_RESULT, KEYS_RESULT]),
+  statement('commit-batch', [...CHECKED, ALWAYS, SOMETIMES], [LEASES_AND_HEADS_RESULT]),
+  statement('commit-whole-batch', [...WHOLE, ALWAYS, SOMETIMES, ONCE, SELDOM], WHOLE_RESULT),
 ] as const;
 export const [PLAIN_STATEMENT, ONCE_STATEMENT, USUAL_STATEMENT, WHOLE_STATEMENT] = STATEMENTS;
 
-/** The whole batch as one statement: one round trip and one flush. `values` are those of `batchRows`. */
-export function commitStatement(values: readonly string[]) {
-  const used = values.flatMap((rows, index) => (hasRows(rows) ? [index + 1] : []));
-  const enough = STATEMENTS.find(({ parameters }) => used.every((number) => parameters.includes(number)));
+/** The whole batch as one statement: one round trip and one flush. */
+export function commitStatement(rows: BatchRows) {
+  const used = Object.entries(rows).flatMap(([name, some]) =>
+    hasRows(some) ? [name as keyof BatchRows] : [],
+  );
+  const enough = STATEMENTS.find(({ parameters }) => used.every((one) => parameters.includes(one)));
   const { name, text, parameters } = enough ?? WHOLE_STATEMENT;
-  return { name, text, values: parameters.map((number) => values[number - 1] ?? '') };
+  return { name, text, values: parameters.map((one) => rows[one]) };
 }
 
 /** What the database has instead of what the batch expects; nothing was written. */

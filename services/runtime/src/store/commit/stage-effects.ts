@@ -151,7 +151,7 @@ function stageBindings(batch: Batch, state: DeploymentState, { bindings }: Effec
   const bound = new Map(state.bindings);
   const write = (event: string, binding: Binding | null) => {
     count(batch, 1, ROW_BYTES);
-    batch.bindings.set(`${state.id} ${event}`, { deploymentId: state.id, event, binding });
+    batch.bindings.set(`${state.id} ${event}`, { deployment_id: state.id, event, binding });
   };
   for (const event of bindings.remove) {
     write(event, null);

@@ -1,10 +1,10 @@
 import { cutText, type InstanceRecord, type PageQuery, ServiceError, spaceAround } from '@orrery/contracts';
 import { countUpTo, type PreparedStatement, page, prepared } from '@orrery/database';
-import { type Batcher, createBatcher } from '@orrery/service-kit';
-import type { Selectable } from 'kysely';
+import { createBatcher } from '@orrery/service-kit';
 import type { InstanceName } from '../../core/entries/entry.js';
+import { headOf } from '../journal/journal-store.js';
 import type { MemoryInstance } from '../state/instance-memory.js';
-import type { Db, RuntimeTables } from '../tables/schema.js';
+import type { Db } from '../tables/schema.js';
 
 /** An instance by its key, and by its schema where several schemas have an instance of this key. */
 export interface InstancePath {
@@ -92,21 +92,10 @@ export function inBody<T>(check: () => T): T {
   }
 }
 
-type Row = Selectable<RuntimeTables['instances']>;
+/** An instance as committed. */
+type InstanceRow = InstanceName & MemoryInstance;
 
-type InstanceRow = Omit<Row, 'deployment_id'>;
-
-export const recordOf = (row: InstanceRow): InstanceRecord =>
-  toRecord(
-    { entitySchema: row.entity_schema, instanceId: row.instance_id },
-    {
-      id: row.id,
-      state: row.state,
-      revision: row.revision,
-      createdAt: row.created_at,
-      updatedAt: row.updated_at,
-    },
-  );
+export const recordOf = (row: InstanceRow): InstanceRecord => toRecord(row, row);
 
 /** Schemas that, as committed, have an instance of this key; at most as many as a deployment may bind. */
 export async function schemasWith(db: Db, deploymentId: number, instanceId: string): Promise<string[]> {
@@ -121,27 +110,29 @@ export async function schemasWith(db: Db, deploymentId: number, instanceId: stri
   return rows.map(({ entity_schema }) => entity_schema);
 }
 
+const INSTANCE_COLUMNS = [
+  'id',
+  'entity_schema as entitySchema',
+  'instance_id as instanceId',
+  'state',
+  'revision',
+  'created_at as createdAt',
+  'updated_at as updatedAt',
+] as const;
+
 /** A page in order of creation. The unfiltered total is a counter; of one schema it is counted up to 10,000. */
 export async function listInstances(
   db: Db,
   deploymentId: number,
   entitySchema: string | undefined,
   query: PageQuery,
-): Promise<{ rows: Row[]; total: number; isMinimum: boolean }> {
+): Promise<{ rows: InstanceRow[]; total: number; isMinimum: boolean }> {
   const all = db.selectFrom('instances').where('deployment_id', '=', deploymentId);
   const some = entitySchema === undefined ? all : all.where('entity_schema', '=', entitySchema);
-  const rows = await page(some.selectAll().orderBy('id'), query).execute();
-  const counted = entitySchema === undefined ? await counter(db, deploymentId) : await countUpTo(db, some);
-  return { rows, ...counted };
-}
-
-async function counter(db: Db, deploymentId: number): Promise<{ total: number; isMinimum: boolean }> {
-  const head = await db
-    .selectFrom('journal_heads')
-    .select('totals')
-    .where('deployment_id', '=', deploymentId)
-    .executeTakeFirst();
-  return { total: head?.totals['instances'] ?? 0, isMinimum: false };
+  const rows = await page(some.select(INSTANCE_COLUMNS).orderBy('id'), query).execute();
+  if (entitySchema !== undefined) return { rows, ...(await countUpTo(db, some)) };
+  const { totals } = await headOf(db, deploymentId);
+  return { rows, total: totals['instances'] ?? 0, isMinimum: false };
 }
 
 /** An instance of a deployment by its key, and by its schema where it is known. */
@@ -158,7 +149,7 @@ interface Current {
 }
 
 type CurrentRow = { place: number; is_public: boolean } & {
-  [Column in keyof InstanceRow]: InstanceRow[Column] | null;
+  [Member in keyof InstanceRow]: InstanceRow[Member] | null;
 };
 
 /**
@@ -172,7 +163,8 @@ join lateral (
   select is_public from deployments where id = w.deployment_id and deleted_at is null limit 1
 ) d on true
 left join lateral (
-  select id, entity_schema, instance_id, state, revision, created_at, updated_at from instances
+  select id, entity_schema as "entitySchema", instance_id as "instanceId", state, revision,
+    created_at as "createdAt", updated_at as "updatedAt" from instances
   where deployment_id = w.deployment_id and instance_id = w.instance_id
     and (w.entity_schema is null or entity_schema = w.entity_schema) limit 2
 ) i on true`;
@@ -183,21 +175,19 @@ const currentInstances: PreparedStatement<CurrentRow> = prepared('current-instan
 const AT_ONCE = 64;
 const MAX_WAITING = 2000;
 
-type ReadCurrent = (read: CurrentRead) => Promise<Current | undefined>;
-
 /**
  * Reads instances as committed, many with one statement: what is asked while one is under way shares the next.
  * @throws `ambiguous_instance`; `overloaded` when too many wait
  */
-export function createReadCurrent(db: Db): ReadCurrent {
-  const read: Batcher<CurrentRead, CurrentRow[]> = createBatcher({
+export function createReadCurrent(db: Db) {
+  const read = createBatcher<CurrentRead, CurrentRow[]>({
     maxBatch: AT_ONCE,
     maxWaiting: MAX_WAITING,
     keyOf: ({ deploymentId, entitySchema, instanceId }) =>
       `${deploymentId} ${entitySchema ?? ''} ${instanceId}`,
     load: (reads) => readAll(db, reads),
   });
-  return async (wanted) => {
+  return async (wanted: CurrentRead): Promise<Current | undefined> => {
     const [row, second] = await read(wanted);
     if (row === undefined) return undefined;
     if (second !== undefined)

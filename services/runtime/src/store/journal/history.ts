@@ -1,6 +1,4 @@
 import {
-  type ExecutionStatus,
-  type ExecutionTrigger,
   executionStatus,
   executionTrigger,
   type HistoryEntry,
@@ -13,45 +11,32 @@ import {
 } from '@orrery/contracts';
 import { COUNT_LIMIT } from '@orrery/database';
 import { type RawBuilder, sql } from 'kysely';
+import type { InstanceName } from '../../core/entries/entry.js';
 import type { Db } from '../tables/schema.js';
 import { entriesWithoutTexts, headOf, type ShownRow, toHistoryEntry } from './journal-store.js';
 
-interface HistoryFilter {
-  event?: string;
-  status?: ExecutionStatus;
-  trigger?: ExecutionTrigger;
-  instance?: { entitySchema: string; instanceId: string };
+interface HistoryFilter extends Pick<HistoryQuery, 'event' | 'status' | 'trigger'> {
+  readonly instance: InstanceName | undefined;
   /** The whole journal. Only executions have an event, a status or a trigger, so with one of those it is false. */
-  all: boolean;
+  readonly all: boolean;
 }
 
-function filterOf(query: HistoryQuery): HistoryFilter {
-  const { event, status, trigger, instance } = query;
-  return {
-    ...(event !== undefined && { event }),
-    ...(status !== undefined && { status }),
-    ...(trigger !== undefined && { trigger }),
-    ...(instance !== undefined && { instance: splitKey(instance) }),
-    all: query.include === 'all' && event === undefined && status === undefined && trigger === undefined,
-  };
-}
+const filterOf = ({ event, status, trigger, instance, include }: HistoryQuery): HistoryFilter => ({
+  event,
+  status,
+  trigger,
+  instance: instance === undefined ? undefined : splitKey(instance),
+  all: include === 'all' && event === undefined && status === undefined && trigger === undefined,
+});
 
-function splitKey(key: string): { entitySchema: string; instanceId: string } {
+function splitKey(key: string): InstanceName {
   const colon = key.indexOf(':');
   return { entitySchema: toNfc(key.slice(0, colon)), instanceId: toNfc(key.slice(colon + 1)) };
 }
 
-interface Outcome {
-  trigger: ExecutionTrigger;
-  status: ExecutionStatus;
-}
-
-const outcomesOf = (filter: HistoryFilter): Outcome[] =>
-  (filter.trigger === undefined ? executionTrigger.options : [filter.trigger]).flatMap((trigger) =>
-    (filter.status === undefined ? executionStatus.options : [filter.status]).map((status) => ({
-      trigger,
-      status,
-    })),
+const outcomesOf = ({ trigger: one, status: as }: HistoryFilter) =>
+  (one === undefined ? executionTrigger.options : [one]).flatMap((trigger) =>
+    (as === undefined ? executionStatus.options : [as]).map((status) => ({ trigger, status })),
   );
 
 /** The total from the counters (`entries`, `<trigger>_<status>`); `undefined` where no counter covers the filter. */
@@ -98,7 +83,7 @@ function ofOutcomes(deploymentId: number, filter: HistoryFilter, { before, depth
 function ofInstance(
   deploymentId: number,
   filter: HistoryFilter,
-  { entitySchema, instanceId }: { entitySchema: string; instanceId: string },
+  { entitySchema, instanceId }: InstanceName,
   { before }: Reach,
 ): Seqs {
   const changes = sql`

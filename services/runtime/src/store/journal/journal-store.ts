@@ -3,91 +3,60 @@ import {
   type EntryPayment,
   type HashedEntry,
   type HistoryEntry,
-  type hashedEntry,
+  hashedEntry,
   type JournalFact,
+  type JournalHead,
   type JsonObject,
   JsonText,
   journalEntry,
+  type journalRpcs,
   type PushPlan,
   type PushSummary,
+  type ReplyOf,
+  type RequestOf,
+  ServiceError,
 } from '@orrery/contracts';
 import { type OutboxRow, prepared } from '@orrery/database';
 import { type Selectable, sql } from 'kysely';
 import { LLM_TEXTS, type SealedEntry, stateChangesOf } from '../../core/entries/entry.js';
 import type { Db, RuntimeTables } from '../tables/schema.js';
+import { lastLifecycle } from './lifecycle.js';
 
-type Row = Selectable<RuntimeTables['journal']>;
+const columnOf = (member: string): string =>
+  member.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** The columns that an entry's hash covers, and the hash. */
-export const HASHED_COLUMNS = [
-  'v',
-  'seq',
-  'id',
-  'kind',
-  'event',
-  'event_version',
-  'version_hash',
-  'trigger',
-  'caller',
-  'status',
-  'input',
-  'changes',
-  'result',
-  'error',
-  'llm_hash',
-  'attestation',
-  'payment_key',
-  'executed_at',
-  'prev_hash',
-  'hash',
-] as const;
+/** What an entry's hash covers, but for the deployment's address, and the hash, as a query selects it from the journal `j`. */
+export const ENTRY_COLUMNS = Object.keys({ ...hashedEntry.omit({ deployment: true }).shape, hash: true })
+  .map((member) => `j.${columnOf(member)} as "${member}"`)
+  .join(', ');
 
-type HashedRow = Pick<Row, (typeof HASHED_COLUMNS)[number]>;
+/** The columns were written from an entry and are not validated again. */
+export interface EntryRow extends Omit<HashedEntry, 'deployment' | 'executedAt'> {
+  readonly executedAt: Date;
+  readonly hash: string;
+}
 
-/** A row as the entry that was hashed. The columns were written from one and are not validated again. */
-export const hashedEntryOf = (row: HashedRow, deployment: string): HashedEntry =>
-  ({
-    v: row.v,
-    deployment,
-    id: row.id,
-    seq: row.seq,
-    kind: row.kind,
-    event: row.event,
-    eventVersion: row.event_version,
-    versionHash: row.version_hash,
-    trigger: row.trigger,
-    caller: row.caller,
-    status: row.status,
-    input: row.input,
-    changes: row.changes,
-    result: row.result,
-    error: row.error,
-    llmHash: row.llm_hash,
-    attestation: row.attestation,
-    paymentKey: row.payment_key,
-    executedAt: row.executed_at.toISOString(),
-    prevHash: row.prev_hash,
-  }) satisfies Record<keyof typeof hashedEntry.shape, unknown> as HashedEntry;
-
-const SHOWN_COLUMNS = [...HASHED_COLUMNS, 'pushes', 'duration_ms'] as const;
-
-export type ShownRow = Pick<Row, (typeof SHOWN_COLUMNS)[number] | 'llm'> & {
-  readonly payment: EntryPayment | null;
-};
+/** A row as the entry that was hashed, with its hash and whatever else was selected. */
+export const entryOf = <Row extends EntryRow>({ v, executedAt, ...row }: Row, deployment: string) => ({
+  v,
+  deployment,
+  ...row,
+  executedAt: executedAt.toISOString(),
+});
 
 /** An entry as the history shows it; the query has left out what the reader may not see. */
-export function toHistoryEntry(row: ShownRow, deployment: string): HistoryEntry {
-  const entry = hashedEntryOf(row, deployment);
-  return {
-    ...entry,
-    hash: row.hash,
-    stateChanges: stateChangesOf(entry.changes),
-    llm: row.llm,
-    payment: row.payment,
-    pushes: pushesOf(row.pushes as PushPlan | null),
-    durationMs: row.duration_ms,
-  };
+export interface ShownRow extends EntryRow {
+  readonly llm: JsonObject | null;
+  readonly payment: EntryPayment | null;
+  readonly pushes: PushPlan | null;
+  readonly durationMs: number | null;
 }
+
+export const toHistoryEntry = (row: ShownRow, deployment: string): HistoryEntry => ({
+  ...entryOf(row, deployment),
+  stateChanges: stateChangesOf(row.changes),
+  pushes: pushesOf(row.pushes),
+});
 
 /** Every push of a plan starts as queued; the chain-pusher knows what has become of it. */
 const pushesOf = (plan: PushPlan | null): PushSummary[] =>
@@ -104,17 +73,18 @@ const pushesOf = (plan: PushPlan | null): PushSummary[] =>
 /** How the payment of an entry stands now; its row is kept beside the journal. */
 const PAYMENT = `(select jsonb_build_object('amount', p.amount::text, 'decimals', p.decimals, 'network', p.network,
     'asset', p.asset, 'payTo', p.pay_to, 'payer', p.payer, 'status', p.status, 'transaction', p.transaction)
-  from payments p where p.key = payment_key) as payment`;
-const SHOWN = `${SHOWN_COLUMNS.join(', ')}, ${PAYMENT}`;
-const WITHOUT_TEXTS = `llm - '{${LLM_TEXTS.join(',')}}'::text[] as llm`;
+  from payments p where p.key = j.payment_key) as payment`;
+const SHOWN = `${ENTRY_COLUMNS}, j.pushes, j.duration_ms as "durationMs", ${PAYMENT}`;
+const WITHOUT_TEXTS = `j.llm - '{${LLM_TEXTS.join(',')}}'::text[] as llm`;
 
 const entriesBySeq = prepared<ShownRow>(
   'journal-entries-by-seq',
-  `select ${SHOWN}, ${WITHOUT_TEXTS} from journal
-   where deployment_id = $1 and seq = any($2::bigint[]) order by seq desc`,
+  `select ${SHOWN}, ${WITHOUT_TEXTS} from journal j
+   where j.deployment_id = $1 and j.seq = any($2::bigint[]) order by j.seq desc`,
 );
-const byId = (llm: string) => `select ${SHOWN}, ${llm} from journal where deployment_id = $1 and id = $2`;
-const entryWithTexts = prepared<ShownRow>('journal-entry-with-texts', byId('llm'));
+const byId = (llm: string) =>
+  `select ${SHOWN}, ${llm} from journal j where j.deployment_id = $1 and j.id = $2`;
+const entryWithTexts = prepared<ShownRow>('journal-entry-with-texts', byId('j.llm'));
 const entryWithoutTexts = prepared<ShownRow>('journal-entry', byId(WITHOUT_TEXTS));
 
 /** The entries of these `seq`, newest first, without the texts of models. */
@@ -158,39 +128,113 @@ export const outboxRowOf = (entry: Pick<SealedEntry, 'deployment' | 'seq' | 'id'
 
 export type Facts = ReadonlyMap<number, JsonText>;
 
-interface DeploymentNames {
-  address: string;
-  worldAddress: string;
+interface FactRow extends EntryRow {
+  readonly pushes: PushPlan | null;
 }
-type FactRow = HashedRow & Pick<Selectable<RuntimeTables['journal']>, 'pushes'>;
+
+interface DeploymentNames {
+  readonly address: string;
+  readonly world_address: string;
+}
 
 /** A fact from the journal's row: an entry as other services receive it. */
-export function toFact(row: FactRow, { address, worldAddress }: DeploymentNames): JournalFact {
-  const entry = hashedEntryOf(row, address);
+function toFact(row: FactRow, { address, world_address }: DeploymentNames): JournalFact {
+  const { pushes, ...entry } = entryOf(row, address);
   return {
     ...entry,
-    hash: row.hash,
     inputHash: canonicalHash(entry.input as JsonObject),
-    worldAddress,
+    worldAddress: world_address,
     stateChanges: stateChangesOf(entry.changes),
-    binding: row.pushes as PushPlan | null,
+    binding: pushes,
   };
 }
 
 /** The payloads of outbox rows, by row id, from the journal. */
 export async function loadFacts(db: Db, rows: readonly OutboxRow[]): Promise<Facts> {
-  const { rows: found } = await sql<FactRow & { row_id: number; address: string; world_address: string }>`
-    select o.id as row_id, d.address, d.world_address, j.pushes, ${sql.join(columns('j'))}
+  const { rows: found } = await sql<FactRow & DeploymentNames & { row_id: number }>`
+    select o.id as row_id, d.address, d.world_address, j.pushes, ${sql.raw(ENTRY_COLUMNS)}
     from unnest(${rows.map(({ id }) => id)}::bigint[], ${rows.map(({ orderingKey }) => orderingKey)}::text[],
       ${rows.map(({ orderingSeq }) => orderingSeq)}::bigint[]) o (id, address, seq)
     join deployments d on d.address = o.address
     join journal j on j.deployment_id = d.id and j.seq = o.seq`.execute(db);
   return new Map(
-    found.map((row) => {
-      const fact = toFact(row, { address: row.address, worldAddress: row.world_address });
-      return [row.row_id, new JsonText(JSON.stringify(fact))];
+    found.map(({ row_id, address, world_address, ...row }) => {
+      const fact = toFact(row, { address, world_address });
+      return [row_id, new JsonText(JSON.stringify(fact))];
     }),
   );
 }
 
-const columns = (table: string) => HASHED_COLUMNS.map((column) => sql.ref(`${table}.${column}`));
+type Heads = (typeof journalRpcs)['journal.heads'];
+
+/**
+ * A commit notes the minute in which it began. It may become visible this many minutes later, and process clocks play no
+ * part: all times are those of the database.
+ */
+const MARGIN_MINUTES = 2;
+const MINUTE_MS = 60_000;
+
+/** A page of the heads that changed since a time, by the minute of their last entry, then by deployment. */
+export async function journalHeads(
+  db: Db,
+  { changedSince, after, limit, of }: RequestOf<Heads>,
+): Promise<ReplyOf<Heads>> {
+  const until = await databaseNow(db);
+  const from = changedSince === null ? 0 : Math.floor(Date.parse(changedSince) / MINUTE_MS) - MARGIN_MINUTES;
+  // Behind the cursor, or from the first deployment of the first minute.
+  const { minute, deploymentId } = after ?? { minute: from, deploymentId: 0 };
+  const { rows } = await sql<JournalHead & { readonly minute: number; readonly deploymentId: number }>`
+    select d.address as deployment, e.seq, e.hash, h.active_minute as minute, h.deployment_id as "deploymentId"
+    from journal_heads h join deployments d on d.id = h.deployment_id
+    cross join lateral ${of === 'journal' ? sql`(select h.seq, h.hash) e` : lastLifecycle(sql.ref('h.deployment_id'))}
+    where (h.active_minute, h.deployment_id) > (${minute}, ${deploymentId})
+    order by h.active_minute, h.deployment_id limit ${limit}`.execute(db);
+  const last = rows.length < limit ? undefined : rows.at(-1);
+  return {
+    heads: rows.map(({ deployment, seq, hash }) => ({ deployment, seq, hash })),
+    next: last === undefined ? null : { minute: last.minute, deploymentId: last.deploymentId },
+    until,
+  };
+}
+
+/** Read before the heads: what is committed after it is found by the next pass. */
+async function databaseNow(db: Db): Promise<string> {
+  const { rows } = await sql<{ now: Date }>`select now() as now`.execute(db);
+  return (rows[0]?.now ?? new Date(0)).toISOString();
+}
+
+/** Bytes of one reply's entries, roughly; always at least one entry. */
+const MAX_REPLY_BYTES = 4 * 1024 * 1024;
+/** Rows read at once: 8 MiB of the largest. */
+const AT_ONCE = 32;
+
+/** Entries after a `seq`, in order, of a deployment that may be deleted. Throws `deployment_not_found`. */
+export async function journalRange(
+  db: Db,
+  request: { deployment: string; after: number; limit: number },
+): Promise<{ entries: JournalFact[]; head: number }> {
+  const deployment = await db
+    .selectFrom('deployments')
+    .select(['id', 'address', 'world_address'])
+    .where('address', '=', request.deployment)
+    .executeTakeFirst();
+  if (deployment === undefined) throw new ServiceError('deployment_not_found');
+  const { seq: head } = await headOf(db, deployment.id);
+  const entries: JournalFact[] = [];
+  for (let bytes = 0, after = request.after; entries.length < request.limit && bytes < MAX_REPLY_BYTES; ) {
+    const rows = await rowsAfter(db, deployment.id, after, Math.min(AT_ONCE, request.limit - entries.length));
+    const last = rows.at(-1);
+    if (last === undefined) break;
+    bytes += Buffer.byteLength(JSON.stringify(rows));
+    entries.push(...rows.map((row) => toFact(row, deployment)));
+    after = last.seq;
+  }
+  return { entries, head };
+}
+
+async function rowsAfter(db: Db, deploymentId: number, after: number, limit: number): Promise<FactRow[]> {
+  const { rows } = await sql<FactRow>`
+    select ${sql.raw(ENTRY_COLUMNS)}, j.pushes from journal j
+    where j.deployment_id = ${deploymentId} and j.seq > ${after} order by j.seq limit ${limit}`.execute(db);
+  return rows;
+}

@@ -1,5 +1,4 @@
 import type {
-  EntryPayment,
   PageQuery,
   PaymentRecord,
   PaymentStatus,
@@ -84,17 +83,6 @@ export const releaseReservation = (db: Db, runId: string) =>
 
 const recordOf = (row: PaymentRow): PaymentRecord => ({
   paymentKey: row.key,
-  ...entryPaymentOf(row),
-  event: row.event,
-  wallet: row.wallet,
-  inputHash: row.input_hash,
-  seq: row.seq,
-  reason: row.reason,
-  createdAt: row.created_at.toISOString(),
-  updatedAt: row.updated_at.toISOString(),
-});
-
-const entryPaymentOf = (row: PaymentRow): EntryPayment => ({
   amount: row.amount,
   decimals: row.decimals,
   network: row.network,
@@ -103,6 +91,13 @@ const entryPaymentOf = (row: PaymentRow): EntryPayment => ({
   payer: row.payer,
   status: row.status,
   transaction: row.transaction,
+  event: row.event,
+  wallet: row.wallet,
+  inputHash: row.input_hash,
+  seq: row.seq,
+  reason: row.reason,
+  createdAt: row.created_at.toISOString(),
+  updatedAt: row.updated_at.toISOString(),
 });
 
 /** Written by `execute.ts`. */

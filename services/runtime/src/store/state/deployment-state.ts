@@ -41,9 +41,6 @@ export interface ClaimedSchema {
   readonly committed: boolean;
 }
 
-/** Answers of requests with an Idempotency-Key that were committed while this state was in memory, by key. */
-type KnownKeys = Map<string, { requestHash: string; reply: JsonValue }>;
-
 /** Identifies an Idempotency-Key among those of a deployment. */
 export const keyIdOf = (key: { accountId: number; operation: string; key: string }): string =>
   JSON.stringify([key.accountId, key.operation, key.key]);
@@ -64,7 +61,8 @@ export interface DeploymentState {
   readonly instances: InstanceMemory;
   /** Schemas that the deployment has claimed from the catalog, by name; `committed` once the first instance is. */
   readonly claimedSchemas: Map<string, ClaimedSchema>;
-  readonly keys: KnownKeys;
+  /** Answers of requests with an Idempotency-Key that were committed while this was in memory, by `keyIdOf`. */
+  readonly keys: Map<string, { readonly requestHash: string; readonly reply: JsonValue }>;
   readonly messages: ClaimedMessages;
   /** Runs that have not ended, with what they hold. */
   readonly runs: OpenRuns;
@@ -145,7 +143,7 @@ const AWAITING: readonly string[] = ['awaiting_payment', 'paid', 'paid_decided']
 /** Whether a run in this state waits for its payment, or is decided anew after it. */
 export const awaitsPayment = (state: string): boolean => AWAITING.includes(state);
 
-/** What an item can wait for: each name is held by the runs in `OpenRuns.holdersOf`. */
+/** What an item can wait for: runs hold names (`OpenRuns`). */
 export type HoldName = string;
 
 export const ofInstance = (key: string): HoldName => `instance ${key}`;
@@ -169,8 +167,6 @@ const namesOf = ({ holds, staged }: Pick<OpenRun, 'holds' | 'staged'>): HoldName
   ...(holds?.schemas ?? []).map(ofSchema),
   ...(staged ? [WHAT_RUNS] : []),
 ];
-
-const NO_RUNS: ReadonlySet<string> = new Set();
 
 /**
  * The runs of a deployment that have not ended, by id, and an index of what they hold and claim: a look-up costs the
@@ -241,14 +237,10 @@ export class OpenRuns {
     return this.#claims.get(keyId);
   }
 
-  holdersOf(name: HoldName): ReadonlySet<string> {
-    return this.#holders.get(name) ?? NO_RUNS;
-  }
-
   /** Whether another run than `own` holds this. */
   isHeld(name: HoldName, own?: string): boolean {
-    const holders = this.holdersOf(name);
-    return holders.size > (own !== undefined && holders.has(own) ? 1 : 0);
+    const holders = this.#holders.get(name);
+    return holders !== undefined && holders.size > (own !== undefined && holders.has(own) ? 1 : 0);
   }
 }
 

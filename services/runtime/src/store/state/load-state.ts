@@ -112,15 +112,10 @@ function claimOf(
   return { keyId: keyIdOf({ accountId, operation, key }), requestHash };
 }
 
-interface InstanceRow {
-  ordinal: number;
-  instance_id: string;
-  id: number;
-  state: MemoryInstance['state'];
-  revision: number;
-  created_at: Date;
-  updated_at: Date;
-}
+/** Columns of an instance `i` as members. */
+const INSTANCE = sql.raw(
+  'i.id, i.state, i.revision, i.created_at as "createdAt", i.updated_at as "updatedAt"',
+);
 
 interface Wanted extends InstanceName {
   deploymentId: number;
@@ -153,13 +148,13 @@ export function createInstanceLoader(db: Db) {
 }
 
 async function readEach(db: Db, wanted: readonly Wanted[]): Promise<(MemoryInstance | null)[]> {
-  const { rows } = await sql<InstanceRow>`
-    select w.ordinal::int as ordinal, i.instance_id, i.id, i.state, i.revision, i.created_at, i.updated_at
+  const { rows } = await sql<MemoryInstance & { readonly ordinal: number }>`
+    select w.ordinal::int as ordinal, ${INSTANCE}
     from rows from (jsonb_to_recordset(cast(${JSON.stringify(wanted)} as jsonb))
       as ("deploymentId" bigint, "entitySchema" text, "instanceId" text)) with ordinality
       as w (deployment_id, entity_schema, instance_id, ordinal)
     join instances i using (deployment_id, entity_schema, instance_id)`.execute(db);
-  const found = new Map(rows.map((row) => [row.ordinal - 1, instanceOf(row)]));
+  const found = new Map(rows.map(({ ordinal, ...instance }) => [ordinal - 1, instance]));
   return wanted.map((_, index) => found.get(index) ?? null);
 }
 
@@ -168,17 +163,9 @@ async function readSchema(
   deploymentId: number,
   entitySchema: string,
 ): Promise<Map<string, MemoryInstance>> {
-  const { rows } = await sql<InstanceRow>`
-    select 0 as ordinal, instance_id, id, state, revision, created_at, updated_at from instances
-    where deployment_id = ${deploymentId} and entity_schema = ${entitySchema}
-    order by id limit ${MAX_READ + 1}`.execute(db);
-  return new Map(rows.map((row) => [row.instance_id, instanceOf(row)]));
+  const { rows } = await sql<MemoryInstance & { readonly instanceId: string }>`
+    select i.instance_id as "instanceId", ${INSTANCE} from instances i
+    where i.deployment_id = ${deploymentId} and i.entity_schema = ${entitySchema}
+    order by i.id limit ${MAX_READ + 1}`.execute(db);
+  return new Map(rows.map(({ instanceId, ...instance }) => [instanceId, instance]));
 }
-
-const instanceOf = (row: InstanceRow): MemoryInstance => ({
-  id: row.id,
-  state: row.state,
-  revision: row.revision,
-  createdAt: row.created_at,
-  updatedAt: row.updated_at,
-});

@@ -8,10 +8,8 @@ import type {
 import type { OutboxSchema } from '@orrery/database';
 import type { ColumnType, Generated, Kysely, Transaction } from 'kysely';
 
-/** The tables of the schema `runtime`, as queries see them; the migrations say what each is for. */
+/** Tables of the schema `runtime`, as queries see them; the migrations say what each is for. SQL alone names the others. */
 export interface RuntimeTables {
-  members: MembersTable;
-  partitions: PartitionsTable;
   deployments: DeploymentsTable;
   bindings: BindingsTable;
   claimed_schemas: ClaimedSchemasTable;
@@ -20,7 +18,6 @@ export interface RuntimeTables {
   journal: JournalTable;
   journal_heads: JournalHeadsTable;
   instance_changes: InstanceChangesTable;
-  lifetimes: LifetimesTable;
   lifetime_heads: LifetimeHeadsTable;
   idempotency_keys: IdempotencyKeysTable;
   runs: RunsTable;
@@ -34,18 +31,6 @@ type Json<T> = T;
 type NullableJson<T> = T | null;
 type Time = ColumnType<Date, Date | string, Date | string>;
 type NullableTime = ColumnType<Date | null, Date | string | null | undefined, Date | string | null>;
-
-interface MembersTable {
-  instance: string;
-  expires_at: Time;
-}
-
-interface PartitionsTable {
-  id: number;
-  owner: string | null;
-  epoch: number;
-  expires_at: NullableTime;
-}
 
 interface DeploymentsTable {
   id: Generated<number>;
@@ -154,16 +139,6 @@ interface InstanceChangesTable {
   entity_schema: string;
   instance_id: string;
   seq: number;
-}
-
-interface LifetimesTable {
-  deployment_id: number;
-  created_seq: number;
-  place: number;
-  entity_schema: string;
-  instance_id: string;
-  deleted_seq: number | null;
-  span: Generated<number | null>;
 }
 
 interface LifetimeHeadsTable {

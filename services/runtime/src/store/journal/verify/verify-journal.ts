@@ -10,7 +10,7 @@ import type { Clock, Semaphore } from '@orrery/service-kit';
 import { sql } from 'kysely';
 import { genesisHash, hashOf } from '../../../core/entries/entry.js';
 import type { Db } from '../../tables/schema.js';
-import { HASHED_COLUMNS, hashedEntryOf, headOf } from '../journal-store.js';
+import { ENTRY_COLUMNS, type EntryRow, entryOf, headOf } from '../journal-store.js';
 import { compareInstances, type VerifyBounds } from './compare-instances.js';
 import {
   createFoldMemory,
@@ -179,15 +179,13 @@ async function readPage(
   from: number,
   limit: number,
 ): Promise<StoredEntry[]> {
-  const rows = await db
-    .selectFrom('journal')
-    .select(HASHED_COLUMNS)
-    .where('deployment_id', '=', id)
-    .where('seq', '>=', from)
-    .orderBy('seq')
-    .limit(limit)
-    .execute();
-  return rows.map((row) => ({ entry: hashedEntryOf(row, address), hash: row.hash }));
+  const { rows } = await sql<EntryRow>`
+    select ${sql.raw(ENTRY_COLUMNS)} from journal j
+    where j.deployment_id = ${id} and j.seq >= ${from} order by j.seq limit ${limit}`.execute(db);
+  return rows.map((row) => {
+    const { hash, ...entry } = entryOf(row, address);
+    return { entry, hash };
+  });
 }
 
 /** How many entries to read next, judged by the last ones. */
