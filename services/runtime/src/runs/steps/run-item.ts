@@ -169,7 +169,7 @@ export function runItem<T>(
       const execution = executionOf(resolved, state, request, asked, limits, now);
       const briefing = briefingOf(state, confirmed, models);
       const evidence = entryEvidence(evidenceOfRun(row));
-      const elapsed = () => now - row.created_at.getTime();
+      const elapsed = () => Math.max(0, now - row.created_at.getTime());
       const details = { elapsed, evidence, paymentKey: paymentOf(row)?.key, isPaid: isPaid(row) };
       return decide({ row, open, resolved, state, execution, briefing, details, now });
     } catch (error) {
