@@ -60,20 +60,17 @@ const RUNNING = ['mode', 'owner_paused', 'operator_paused', 'account_paused'] as
 const changesWhatRuns = ({ row, bindings }: Effects): boolean =>
   bindings !== undefined || (row !== undefined && RUNNING.some((column) => row[column] !== undefined));
 
-interface Waiting {
-  readonly queued: QueuedItem;
-  readonly waitsFor: WaitsFor;
-}
-
-export interface DecidedBatch {
-  readonly batch: Batch;
+/** What has become of the items of a batch. */
+const noneDecided = () => ({
+  batch: newBatch(),
   /** Their callers are answered once the batch is committed. */
-  readonly settled: readonly { readonly queued: QueuedItem; readonly settlement: Settlement }[];
+  settled: [] as { readonly queued: QueuedItem; readonly settlement: Settlement }[],
   /** To be prepared again. */
-  readonly unready: readonly QueuedItem[];
+  unready: [] as QueuedItem[],
   /** To wait for a run that holds something. */
-  readonly waiting: readonly Waiting[];
-}
+  waiting: [] as { readonly queued: QueuedItem; readonly waitsFor: WaitsFor }[],
+});
+export type DecidedBatch = ReturnType<typeof noneDecided>;
 
 type DecidingParts = Pick<LaneParts, 'states' | 'ids' | 'lostTails' | 'clock'>;
 
@@ -88,14 +85,9 @@ export function decideBatch(
   queue: QueuedItem[],
   uncommitted: ReadonlySet<number>,
 ): DecidedBatch {
-  const decided = {
-    batch: newBatch(),
-    settled: [] as { queued: QueuedItem; settlement: Settlement }[],
-    unready: [] as QueuedItem[],
-    waiting: [] as Waiting[],
-  };
+  const decided = noneDecided();
   const staying: QueuedItem[] = [];
-  let failed: Failed | undefined;
+  let failed: { readonly queued: QueuedItem; readonly error: unknown } | undefined;
   let seen = 0;
   for (const queued of queue) {
     const { batch } = decided;
@@ -117,17 +109,12 @@ export function decideBatch(
   const unseen = queue.splice(seen);
   queue.length = 0;
   for (const queued of [...staying, ...unseen]) queue.push(queued);
-  return failed === undefined ? decided : withoutBatch(parts, decided, failed);
+  return failed === undefined ? decided : withoutBatch(parts, decided, failed.queued, failed.error);
 }
 
 /** An item threw while it was staged: the batch and the states in it hold a part of its effects. */
 interface HalfStaged {
   readonly halfStaged: unknown;
-}
-
-interface Failed {
-  readonly queued: QueuedItem;
-  readonly error: unknown;
 }
 
 /**
@@ -137,15 +124,15 @@ interface Failed {
 function withoutBatch(
   { states }: DecidingParts,
   { batch, settled, unready, waiting }: DecidedBatch,
-  { queued: failed, error }: Failed,
+  failed: QueuedItem,
+  error: unknown,
 ): DecidedBatch {
   for (const id of [...batch.deployments.keys(), failed.item.deploymentId]) states.forget(id);
   const again = [...settled, ...waiting].map(({ queued }) => queued);
   return {
-    batch: newBatch(),
+    ...noneDecided(),
     settled: [{ queued: failed, settlement: { error: asServiceError(error) } }],
     unready: [...unready, ...again],
-    waiting: [],
   };
 }
 

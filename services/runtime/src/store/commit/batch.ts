@@ -19,7 +19,7 @@ export interface TouchedInstance {
   recreated: boolean;
 }
 
-interface NewEntry {
+export interface NewEntry {
   readonly deploymentId: number;
   readonly entry: SealedEntry;
   readonly effects: Effects;
@@ -61,7 +61,7 @@ export type OnceKeyWrite = { readonly scope: string; readonly key: string } & (
 );
 
 /** What happens to the row of a payment. */
-interface PaymentWrite extends Pick<PaymentEffect, 'kind' | 'key'> {
+export interface PaymentWrite extends Pick<PaymentEffect, 'kind' | 'key'> {
   readonly columns?: Updateable<RuntimeTables['payments']>;
 }
 

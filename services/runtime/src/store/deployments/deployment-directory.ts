@@ -94,25 +94,26 @@ export type DeploymentAccess = ReturnType<typeof createDeploymentAccess>;
 
 /** Who may do what with a deployment: its owner everything, others may see it while it is public. */
 export function createDeploymentAccess(db: Db, directory: DeploymentDirectory) {
-  const visible = async (path: DeploymentPath, caller: Caller, statement = WHOLE): Promise<DeploymentRow> => {
-    const reference = parseReference(path.address);
-    const row = reference && (await readRow(db, reference, statement));
-    if (row === undefined || !isPath(row, path.worldAddress) || !maySee(row, caller)) throw notFound();
+  const visibleBy = async <Row extends Visible>(
+    statement: ByReference<Row>,
+    { address, worldAddress }: DeploymentPath,
+    caller: Caller,
+  ): Promise<Row> => {
+    const reference = parseReference(address);
+    const [row] = reference === undefined ? [] : await statement(db, reference);
+    const world = row && { worldId: row.world_id, worldAddress: row.world_address };
+    if (row === undefined || world === undefined || !isInWorld(world, worldAddress)) throw notFound();
+    if (!row.is_public && row.owner_account_id !== accountOf(caller)) throw notFound();
     return row;
   };
+  /** The row as it is. @throws `deployment_not_found` for what is absent, deleted or not visible: the answer does not tell which. */
+  const visible = (path: DeploymentPath, caller: Caller): Promise<DeploymentRow> =>
+    visibleBy(wholeRow, path, caller);
   return {
-    /** The row as it is. @throws `deployment_not_found` for what is absent, deleted or not visible: the answer does not tell which. */
-    visible: (path: DeploymentPath, caller: Caller): Promise<DeploymentRow> => visible(path, caller),
+    visible,
     see: async (path: DeploymentPath, caller: Caller): Promise<SeenDeployment> => {
-      const row = await visible(path, caller, SEEN);
-      const isOwner = row.owner_account_id === accountOf(caller);
-      return {
-        id: row.id,
-        address: row.address,
-        source: row.source,
-        isLLMPublic: row.is_llm_public,
-        isOwner,
-      };
+      const { id, address, source, isLLMPublic, owner_account_id } = await visibleBy(seenRow, path, caller);
+      return { id, address, source, isLLMPublic, isOwner: owner_account_id === accountOf(caller) };
     },
     /** @throws `deployment_not_found` for what is absent or not visible, `forbidden` for what is visible. */
     owned: async (path: DeploymentPath, caller: Caller): Promise<KnownDeployment> => {
@@ -125,40 +126,26 @@ export function createDeploymentAccess(db: Db, directory: DeploymentDirectory) {
   };
 }
 
-const isPath = (row: DeploymentRow, world: string): boolean =>
-  isInWorld({ worldId: row.world_id, worldAddress: row.world_address }, world);
+type Visible = Pick<DeploymentRow, 'world_id' | 'world_address' | 'owner_account_id' | 'is_public'>;
+type ByReference<Row> = (db: Db, reference: Reference) => Promise<Row[]>;
 
-const maySee = (row: DeploymentRow, caller: Caller): boolean =>
-  row.is_public || row.owner_account_id === accountOf(caller);
-
-const byReference = (name: string, columns: string) => ({
-  id: prepared<DeploymentRow>(
-    `${name}-by-id`,
-    `select ${columns} from deployments where id = $1 and deleted_at is null`,
-  ),
-  address: prepared<DeploymentRow>(
-    `${name}-by-address`,
-    `select ${columns} from deployments where address = $1 and deleted_at is null`,
-  ),
-});
-
-const WHOLE = byReference('deployment', '*');
-/** What `see` reads: a locked deployment's row is large. */
-const SEEN = byReference(
-  'seen-deployment',
-  'id, address, world_id, world_address, owner_account_id, is_public, is_llm_public, source',
-);
-
-async function readRow(
-  db: Db,
-  reference: Reference,
-  statement: ReturnType<typeof byReference>,
-): Promise<DeploymentRow | undefined> {
-  const [row] = await ('id' in reference
-    ? statement.id(db, [reference.id])
-    : statement.address(db, [reference.address]));
-  return row;
+function byReference<Row>(name: string, columns: string): ByReference<Row> {
+  const by = (column: 'id' | 'address') =>
+    prepared<Row>(
+      `${name}-by-${column}`,
+      `select ${columns} from deployments where ${column} = $1 and deleted_at is null`,
+    );
+  const [byId, byAddress] = [by('id'), by('address')];
+  return (db, reference) =>
+    'id' in reference ? byId(db, [reference.id]) : byAddress(db, [reference.address]);
 }
+
+const wholeRow = byReference<DeploymentRow>('deployment', '*');
+/** What `see` reads: a locked deployment's row is large. */
+const seenRow = byReference<Visible & Omit<SeenDeployment, 'isOwner'>>(
+  'seen-deployment',
+  'id, address, world_id, world_address, owner_account_id, is_public, is_llm_public as "isLLMPublic", source',
+);
 
 /** A world's deployments that an account can see: its own and the public ones, in order of creation. */
 export async function listDeployments(

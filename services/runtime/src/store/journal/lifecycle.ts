@@ -83,8 +83,9 @@ export async function lifecycleHeadOf(db: Db, deploymentId: number): Promise<Lif
   return head;
 }
 
-async function hashAt(trx: Trx, deploymentId: number, seq: number): Promise<string | null> {
-  const found = await trx
+/** The hash of an entry; null where there is none. */
+export async function hashAt(db: Db, deploymentId: number, seq: number): Promise<string | null> {
+  const found = await db
     .selectFrom('journal')
     .select('hash')
     .where('deployment_id', '=', deploymentId)

@@ -46,8 +46,9 @@ export async function loadState(
         from bindings b where b.deployment_id = d.id) as bindings,
       (select jsonb_object_agg(c.entity_schema, jsonb_build_object('schemaId', c.schema_id, 'revision', c.claim_revision))
         from claimed_schemas c where c.deployment_id = d.id) as claimed,
-      (select jsonb_agg(jsonb_build_object('id', r.id, 'step', r.step, 'state', r.state, 'holds', r.holds, 'accountId', r.account_id,
-          'operation', r.operation, 'key', r.key, 'requestHash', r.request_hash))
+      (select jsonb_agg(jsonb_build_object('id', r.id, 'step', r.step, 'state', r.state, 'holds', r.holds, 'requestHash', r.request_hash,
+          'claim', case when r.key is not null then
+            jsonb_build_object('accountId', r.account_id, 'operation', r.operation, 'key', r.key) end))
         from runs r where r.deployment_id = d.id and r.ended_at is null) as runs
     from deployments d join journal_heads h on h.deployment_id = d.id
     where d.id = ${id} and d.deleted_at is null`.execute(db);
@@ -88,29 +89,19 @@ interface OpenRunRow {
   readonly step: number;
   readonly state: string;
   readonly holds: Holds | null;
-  readonly accountId: number | null;
-  readonly operation: string | null;
-  readonly key: string | null;
+  readonly claim: Parameters<typeof keyIdOf>[0] | null;
   readonly requestHash: string;
 }
 
 /** Runs are read with the state, so a new owner knows what they hold before it decides its first item. */
-const openRunOf = ({ id, step, state, holds, requestHash, ...claim }: OpenRunRow): OpenRun => ({
+const openRunOf = ({ id, step, state, holds, requestHash, claim }: OpenRunRow): OpenRun => ({
   id,
   step,
-  claim: claimOf(claim, requestHash),
+  claim: claim && { keyId: keyIdOf(claim), requestHash },
   holds,
   staged: state === 'staged',
   awaitsPayment: awaitsPayment(state),
 });
-
-function claimOf(
-  { accountId, operation, key }: Pick<OpenRunRow, 'accountId' | 'operation' | 'key'>,
-  requestHash: string,
-): OpenRun['claim'] {
-  if (accountId === null || operation === null || key === null) return null;
-  return { keyId: keyIdOf({ accountId, operation, key }), requestHash };
-}
 
 /** Columns of an instance `i` as members. */
 const INSTANCE = sql.raw(

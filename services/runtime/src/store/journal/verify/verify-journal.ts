@@ -11,6 +11,7 @@ import { sql } from 'kysely';
 import { genesisHash, hashOf } from '../../../core/entries/entry.js';
 import type { Db } from '../../tables/schema.js';
 import { ENTRY_COLUMNS, type EntryRow, entryOf, headOf } from '../journal-store.js';
+import { hashAt } from '../lifecycle.js';
 import { compareInstances, type VerifyBounds } from './compare-instances.js';
 import {
   createFoldMemory,
@@ -201,13 +202,7 @@ function nextPageSize(page: readonly StoredEntry[]): number {
 
 async function linkBefore(db: Db, { id, address, source }: VerifiedDeployment, from: number): Promise<Link> {
   if (from === 1) return { seq: 1, prevHash: genesisHash({ deployment: address, source }) };
-  const before = await db
-    .selectFrom('journal')
-    .select('hash')
-    .where('deployment_id', '=', id)
-    .where('seq', '=', from - 1)
-    .executeTakeFirst();
-  return { seq: from, prevHash: before?.hash ?? '' };
+  return { seq: from, prevHash: (await hashAt(db, id, from - 1)) ?? '' };
 }
 
 export interface BrokenHistoryDependencies {
