@@ -6,9 +6,14 @@ import { addDocumentRoutes } from './documents/document-routes.js';
 import { openApiDocument } from './documents/openapi/document.js';
 import { declarePrincipal, type KeyVerifier, requireAccess } from './http/access/access.js';
 import { answerProblems } from './http/errors/error-replies.js';
-import { type AdmissionLimits, addAdmission } from './http/load/admission.js';
-import { acceptJsonOnly, type BodyLimits, limitArrivingBodies } from './http/load/bodies.js';
 import { type ConnectionLimits, limitConnections } from './http/load/connections.js';
+import {
+  type AdmissionLimits,
+  acceptJsonOnly,
+  addAdmission,
+  type BodyLimits,
+  limitArrivingBodies,
+} from './http/load/requests.js';
 import { limitRate } from './http/rates/limiter.js';
 import { addRoute } from './http/routes/operation-route.js';
 import {

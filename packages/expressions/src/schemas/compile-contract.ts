@@ -10,9 +10,8 @@ import {
 } from '@orrery/contracts';
 import { quoted } from '../messages/error-text.js';
 import { combinators, withUnevaluated } from './keywords/combinators.js';
-import { lists, objects } from './keywords/containers.js';
-import { scalars } from './keywords/scalars.js';
 import type { Check, KeywordCompiler, SchemaContext } from './keywords/validation.js';
+import { lists, objects, scalars } from './keywords/values.js';
 import { CONTRACT_LIMITS, SCHEMA_KEYWORDS, Survey } from './survey/survey-schema.js';
 
 /** A contract ready to check values; made by `compileContract`, opaque to its users. */

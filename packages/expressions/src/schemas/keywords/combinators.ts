@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '@orrery/contracts';
-import { undeclaredBeside } from './containers.js';
 import type { Check, KeywordCompiler, SchemaContext, Validation } from './validation.js';
+import { undeclaredBeside } from './values.js';
 
 const compileAll = (schemas: JsonValue | undefined, context: SchemaContext): Check[] | undefined =>
   Array.isArray(schemas) ? schemas.map((schema) => context.compile(schema)) : undefined;

@@ -3,7 +3,7 @@ import { ServiceError } from '@orrery/contracts';
 import type { FastifyInstance } from 'fastify';
 import { clientSubject, type ProxyTrust } from '../../core/clients/clients.js';
 import type { OnRequestEnd } from '../server/http-server.js';
-import { ALWAYS_ADMITTED } from './admission.js';
+import { ALWAYS_ADMITTED } from './requests.js';
 
 export interface ConnectionLimits {
   /** Connections of this process; further ones are closed at once. */

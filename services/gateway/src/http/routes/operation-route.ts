@@ -14,7 +14,7 @@ import { isFromHere } from '../../core/clients/clients.js';
 import type { CallOperation, GatewayCall, OperationReply, RoutedRpc } from '../../core/requests/operation.js';
 import { type RequestSchema, requestSchema } from '../../core/requests/request-schema.js';
 import { principalOf } from '../access/access.js';
-import type { Admission } from '../load/admission.js';
+import type { Admission } from '../load/requests.js';
 
 export interface RouteContext {
   call: CallOperation;
