@@ -2,14 +2,17 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** The files that take longest, by parts of their names, the longest first. */
 const LONGEST = [
+  'payment-faults.ext',
   'world-model.ext',
-  'database-outage.ext',
-  'upgrade.ext',
-  'cluster.ext',
-  'counter.ext',
+  'bad-start.ext',
+  'console/worlds.ext',
   'chains-and-payments.ext',
+  'chaos.ext',
+  'payment-kills.ext',
+  'follow-journal.int',
   'pages.e2e',
-  'bad-start.e2e',
+  'chaos.e2e',
+  'access-matrix.e2e',
 ];
 
 /**
