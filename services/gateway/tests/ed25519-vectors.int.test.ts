@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import nacl from 'tweetnacl';
 import { describe, expect, it } from 'vitest';
-import { isSignatureOf } from '../src/public/verify-signature.js';
+import { isSignatureOf } from '../src/core/signatures/verify-signature.js';
 
 /**
  * The 1,024 vectors of the authors of Ed25519 (`sign.input` at ed25519.cr.yp.to, public domain; taken from Debian's

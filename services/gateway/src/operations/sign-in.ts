@@ -10,7 +10,7 @@ import type { Clock } from '@orrery/service-kit';
 import { expiryOf } from '../core/keys/key-token.js';
 import type { IdentityHandlers } from '../core/requests/operation.js';
 import { type SignedKey, signInText } from '../core/sign-in/sign-in-text.js';
-import { isSignedBy, type SignedMessage } from '../public/verify-signature.js';
+import { isSignedBy, type SignedMessage } from '../core/signatures/verify-signature.js';
 import { type AccountRow, accountRecordOf } from '../store/accounts/account-store.js';
 import { exchangeSignInCode, signInWallet, storeChallenge } from '../store/sign-in/sign-in.js';
 import type { Db } from '../store/tables/schema.js';

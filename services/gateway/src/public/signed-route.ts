@@ -18,10 +18,10 @@ import type { GatewayCall, RoutedRpc } from '../core/requests/operation.js';
 import { paymentHeaders, readPayment } from '../core/requests/payment-headers.js';
 import { requestSchema } from '../core/requests/request-schema.js';
 import { readBase58 } from '../core/signatures/encodings.js';
+import { isSignatureOf, type SignedMessage } from '../core/signatures/verify-signature.js';
 import { applyDecision, type RateContext } from '../http/rates/limiter.js';
 import { type DispatchOptions, inRequestSpan, outcomeOf } from '../http/routes/dispatch.js';
 import { callOf, type RouteContext, readRequest, routeOf } from '../http/routes/operation-route.js';
-import { isSignatureOf, type SignedMessage } from './verify-signature.js';
 
 type PublicRpc = (typeof publicExecutionRpcs)['executions.public'];
 type PublicRequest = RequestOf<(typeof publicContract.rpcs)['public.execute']>;

@@ -1,6 +1,6 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { hasCanonicalScalar, isSafePoint, readBase58 } from '../core/signatures/encodings.js';
+import { hasCanonicalScalar, isSafePoint, readBase58 } from './encodings.js';
 
 export interface SignedMessage {
   /** Base58 of 32 bytes. */

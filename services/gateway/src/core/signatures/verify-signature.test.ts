@@ -2,8 +2,8 @@ import bs58 from 'bs58';
 import fc from 'fast-check';
 import nacl from 'tweetnacl';
 import { describe, expect, it } from 'vitest';
-import { isSafePoint } from '../core/signatures/encodings.js';
-import { isSignedBy } from './verify-signature.js';
+import { isSafePoint } from './encodings.js';
+import { isSignatureOf, isSignedBy } from './verify-signature.js';
 
 const pair = nacl.sign.keyPair.fromSeed(new Uint8Array(32).fill(7));
 const wallet = bs58.encode(pair.publicKey);
@@ -13,6 +13,12 @@ const signed = (message: string) => ({ wallet, message, signature: bs58.encode(s
 const L = 2n ** 252n + 27742317777372353535851937790883648493n;
 const toNumber = (bytes: Uint8Array) => BigInt(`0x${Buffer.from(bytes).reverse().toString('hex')}`);
 const toBytes = (value: bigint) => Buffer.from(value.toString(16).padStart(64, '0'), 'hex').reverse();
+
+it('isSignatureOf takes the bytes of key, message and signature as they are', async () => {
+  const message = Buffer.from('a');
+  expect(await isSignatureOf(pair.publicKey, message, sign('a'))).toBe(true);
+  expect(await isSignatureOf(pair.publicKey, message, sign('b'))).toBe(false);
+});
 
 describe('isSignedBy', () => {
   it('accepts what another implementation signed, in any script', async () => {
