@@ -32,7 +32,7 @@ import {
   createDeploymentDirectory,
 } from './store/deployments/deployment-directory.js';
 import { createLifetimes } from './store/journal/lifetimes.js';
-import { createHeldPartitions, PARTITIONS } from './store/leases.js';
+import { createHeldPartitions, PARTITIONS } from './store/leases/leases.js';
 import { createUsedKeys } from './store/runs/once-store.js';
 import { createIdBlocks, type IdBlocks, nextIdBlock } from './store/state/id-blocks.js';
 import { createInstanceLoader, loadState } from './store/state/load-state.js';

@@ -12,7 +12,7 @@ import { createModelDecider } from './runs/asking/model-decider.js';
 import { startFollowingModelFile } from './runs/models/model-file.js';
 import { startReconciliation } from './runs/payments/reconcile.js';
 import { accountPauses, storeAccount } from './store/deployments/account-store.js';
-import { endAllLeases } from './store/leases.js';
+import { endAllLeases } from './store/leases/leases.js';
 import { startOnceKeySweep } from './store/runs/once-store.js';
 import { startRunSweep } from './store/runs/run-store.js';
 import { followDatabaseTime } from './store/tables/database-time.js';

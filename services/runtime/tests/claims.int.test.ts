@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { WorkItem } from '../src/lane/items/work-item.js';
 import { releaseEmptySchema } from '../src/operations/claims/claims.js';
 import { removeClaims } from '../src/store/deployments/claim-store.js';
-import { NotOwner, partitionOf } from '../src/store/leases.js';
+import { NotOwner, partitionOf } from '../src/store/leases/leases.js';
 import { loadState } from '../src/store/state/load-state.js';
 import { incrementVersion } from './fake-catalog.js';
 import { type House, plantDeployment, prepareHouse } from './running-runtime.js';

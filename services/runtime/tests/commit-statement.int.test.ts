@@ -18,7 +18,7 @@ import {
   WHOLE_STATEMENT,
 } from '../src/store/commit/commit-statement.js';
 import type { PaymentEffect } from '../src/store/commit/effects.js';
-import { acquire, raiseEpochs, readBalance, readOwners, renew } from '../src/store/leases.js';
+import { acquire, raiseEpochs, readBalance, readOwners, renew } from '../src/store/leases/leases.js';
 import { totalsOfPayments } from '../src/store/runs/payment-store.js';
 import type { DeploymentState } from '../src/store/state/deployment-state.js';
 import { createInstanceMemory, type MemoryInstance } from '../src/store/state/instance-memory.js';

@@ -2,7 +2,7 @@ import type { JournalHead, journalRpcs, ReplyOf } from '@orrery/contracts';
 import { connect, type Database } from '@orrery/database';
 import { createLogger } from '@orrery/service-kit';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { partitionOf } from '../src/store/leases.js';
+import { partitionOf } from '../src/store/leases/leases.js';
 import type { RuntimeSchema } from '../src/store/tables/schema.js';
 import { type House, plantDeployment, prepareHouse } from './running-runtime.js';
 

@@ -7,7 +7,7 @@ import type { DeciderRequest } from '../src/core/models/model.js';
 import { type Batch, newBatch, type RunWrite } from '../src/store/commit/batch.js';
 import type { CommitBatch } from '../src/store/commit/commit-statement.js';
 import { createRecovery } from '../src/store/commit/recovery.js';
-import { createHeldPartitions, giveBack, partitionOf } from '../src/store/leases.js';
+import { createHeldPartitions, giveBack, partitionOf } from '../src/store/leases/leases.js';
 import type { RuntimeSchema } from '../src/store/tables/schema.js';
 import { plantDeployment, prepareHouse } from './running-runtime.js';
 

@@ -9,7 +9,7 @@ import {
 import { connect, type Database } from '@orrery/database';
 import { createLogger } from '@orrery/service-kit';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { partitionOf } from '../src/store/leases.js';
+import { partitionOf } from '../src/store/leases/leases.js';
 import { deleteExpiredOnceKeys } from '../src/store/runs/once-store.js';
 import type { RuntimeSchema } from '../src/store/tables/schema.js';
 import { createDeciderDouble } from './decider-double.js';

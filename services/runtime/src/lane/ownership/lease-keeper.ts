@@ -20,7 +20,7 @@ import {
   readBalance,
   renew,
   takingOrder,
-} from '../../store/leases.js';
+} from '../../store/leases/leases.js';
 import type { Db } from '../../store/tables/schema.js';
 
 /**

@@ -21,7 +21,7 @@ import type {
   DeploymentPath,
   KnownDeployment,
 } from '../../store/deployments/deployment-directory.js';
-import { type HeldPartitions, NotOwner, partitionOf, readOwners } from '../../store/leases.js';
+import { type HeldPartitions, NotOwner, partitionOf, readOwners } from '../../store/leases/leases.js';
 import type { Db } from '../../store/tables/schema.js';
 
 interface OwnedCall<Request, Reply> {

@@ -14,7 +14,7 @@ import { type Clock, createMeter, type Logger, NamedSlots } from '@orrery/servic
 import { type SealedEntry, stateChangesOf } from '../../core/entries/entry.js';
 import type { Batch } from '../../store/commit/batch.js';
 import { type Facts, loadFacts } from '../../store/journal/journal-store.js';
-import type { HeldPartitions, Lease } from '../../store/leases.js';
+import type { HeldPartitions, Lease } from '../../store/leases/leases.js';
 import type { RuntimeSchema } from '../../store/tables/schema.js';
 
 type CommittedBatch = Pick<Batch, 'onceKeys' | 'entries' | 'deployments'>;

@@ -11,7 +11,7 @@ import {
   stagePayment,
   stageRun,
 } from '../../store/commit/stage-effects.js';
-import { NotOwner } from '../../store/leases.js';
+import { NotOwner } from '../../store/leases/leases.js';
 import {
   type DeploymentState,
   type HoldName,

@@ -2,7 +2,7 @@ import { classifyPostgresError, type PostgresFailure, toCallError, toServiceErro
 import { activeTrace, createInFlightCounter, Slots } from '@orrery/service-kit';
 import { isEmpty } from '../../store/commit/batch.js';
 import type { Refusal } from '../../store/commit/commit-statement.js';
-import { NotOwner, partitionOf } from '../../store/leases.js';
+import { NotOwner, partitionOf } from '../../store/leases/leases.js';
 import { TURN_TO_STAGE, WHAT_RUNS } from '../../store/state/deployment-state.js';
 import type { WorkItem } from '../items/work-item.js';
 import { type DecidedBatch, decideBatch } from './decide-batch.js';

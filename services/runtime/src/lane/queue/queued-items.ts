@@ -3,7 +3,7 @@ import type { Clock, KeyedMutex, Logger, Semaphore } from '@orrery/service-kit';
 import type { Batch } from '../../store/commit/batch.js';
 import type { CommitBatch } from '../../store/commit/commit-statement.js';
 import type { Recover } from '../../store/commit/recovery.js';
-import { type Lease, NotOwner, partitionOf } from '../../store/leases.js';
+import { type Lease, NotOwner, partitionOf } from '../../store/leases/leases.js';
 import type { DeploymentState, HoldName } from '../../store/state/deployment-state.js';
 import type { IdBlocks } from '../../store/state/id-blocks.js';
 import type { InstanceLoader } from '../../store/state/load-state.js';

@@ -2,7 +2,7 @@ import { createMeter, type Logger } from '@orrery/service-kit';
 import { lifecycleEntry } from '../../core/deciding/lifecycle-entry.js';
 import type { Batch } from '../../store/commit/batch.js';
 import type { Staged } from '../../store/commit/stage-effects.js';
-import { type HeldPartitions, NotOwner, partitionOf } from '../../store/leases.js';
+import { type HeldPartitions, NotOwner, partitionOf } from '../../store/leases/leases.js';
 import type { DeploymentState, JournalHead } from '../../store/state/deployment-state.js';
 
 interface ResidentLimits {

@@ -2,7 +2,7 @@ import { serviceCall } from '@orrery/bus';
 import type { CallContext, OwnedRpcs, RequestOf } from '@orrery/contracts';
 import { type PollLoop, startPollLoop } from '@orrery/service-kit';
 import { operatorPauses, type PauseCause, type PendingPause } from '../../store/deployments/account-store.js';
-import { partitionOf } from '../../store/leases.js';
+import { partitionOf } from '../../store/leases/leases.js';
 import type { RuntimeContext } from '../context.js';
 import { changeItem } from './handlers.js';
 

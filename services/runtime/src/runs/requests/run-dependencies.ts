@@ -4,7 +4,7 @@ import type { Decider, ModelList } from '../../core/models/model.js';
 import type { CatalogClient } from '../../lane/catalog/catalog-client.js';
 import type { OutsideWork } from '../../lane/ownership/lease-keeper.js';
 import type { Lanes } from '../../lane/queue/lanes.js';
-import type { HeldPartitions } from '../../store/leases.js';
+import type { HeldPartitions } from '../../store/leases/leases.js';
 import type { Db } from '../../store/tables/schema.js';
 import type { Budgets } from '../models/budgets.js';
 import type { Payments } from '../payments/payments.js';

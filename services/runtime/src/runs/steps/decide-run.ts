@@ -22,7 +22,7 @@ import {
   usableModel,
 } from '../../core/models/model.js';
 import type { ItemOutcome } from '../../lane/items/work-item.js';
-import { partitionOf } from '../../store/leases.js';
+import { partitionOf } from '../../store/leases/leases.js';
 import { endOf, isPaid, paymentOf } from '../../store/runs/run-store.js';
 import { type DeploymentState, inTheWayOf } from '../../store/state/deployment-state.js';
 import { type Briefing, conclude, failedOutcome, type Resolved } from '../requests/resolve-event.js';

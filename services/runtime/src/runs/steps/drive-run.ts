@@ -2,7 +2,7 @@ import { ServiceError } from '@orrery/contracts';
 import { toCallError } from '@orrery/database';
 import { type Backoff, backoffDelay, retry, startPollLoop } from '@orrery/service-kit';
 import { DeciderFailed } from '../../core/models/model.js';
-import { NotOwner, partitionOf } from '../../store/leases.js';
+import { NotOwner, partitionOf } from '../../store/leases/leases.js';
 import {
   endOf,
   failOrphan,

@@ -2,7 +2,7 @@ import type { JsonValue } from '@orrery/contracts';
 import { timestampOf } from '@orrery/service-kit';
 import type { Insertable, Updateable } from 'kysely';
 import type { SealedEntry } from '../../core/entries/entry.js';
-import type { Lease } from '../leases.js';
+import type { Lease } from '../leases/leases.js';
 import { bindingRow } from '../state/bindings.js';
 import type { Binding, DeploymentState, JournalHead } from '../state/deployment-state.js';
 import type { MemoryInstance } from '../state/instance-memory.js';

@@ -1,6 +1,6 @@
 import { journalEntry } from '@orrery/contracts';
 import type pg from 'pg';
-import { type Lease, PARTITIONS, partitionOf } from '../leases.js';
+import { type Lease, PARTITIONS, partitionOf } from '../leases/leases.js';
 import { BOUND_COLUMNS } from '../state/bindings.js';
 import { type Batch, type BatchRows, batchRows, hasRows } from './batch.js';
 

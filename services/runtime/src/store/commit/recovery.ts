@@ -1,5 +1,5 @@
 import { type Clock, retry } from '@orrery/service-kit';
-import { type HeldPartitions, raiseEpochs } from '../leases.js';
+import { type HeldPartitions, raiseEpochs } from '../leases/leases.js';
 import type { Db } from '../tables/schema.js';
 import type { Batch, RunWrite } from './batch.js';
 

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { NotOwner } from '../leases.js';
+import { NotOwner } from '../leases/leases.js';
 import type { Db } from '../tables/schema.js';
 
 /** Those of the schemas that have no instance in the database. */

@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import { lifecycleEntry } from '../../core/deciding/lifecycle-entry.js';
 import { genesisHash, type SealedEntry, sealEntry } from '../../core/entries/entry.js';
 import { outboxRowOf } from '../journal/journal-store.js';
-import { partitionOf } from '../leases.js';
+import { partitionOf } from '../leases/leases.js';
 import { insertBindings, type NewBinding } from '../state/bindings.js';
 import { type DeploymentRow, type LockedDefinition, lockedColumns } from '../state/deployment-state.js';
 import type { Trx } from '../tables/schema.js';

@@ -17,7 +17,7 @@ import { type Selectable, sql } from 'kysely';
 import { executionErrorOf } from '../../core/entries/entry.js';
 import type { Evidence } from '../../core/models/model.js';
 import type { Payment } from '../../core/payments/payment.js';
-import { PARTITIONS } from '../leases.js';
+import { PARTITIONS } from '../leases/leases.js';
 import { awaitsPayment, type Holds } from '../state/deployment-state.js';
 import type { Db, RuntimeTables } from '../tables/schema.js';
 import { releaseKeysOf } from './once-store.js';

@@ -2,7 +2,7 @@ import { createBatcher } from '@orrery/service-kit';
 import { sql } from 'kysely';
 import { MAX_READ } from '../../core/deciding/execution.js';
 import type { InstanceName } from '../../core/entries/entry.js';
-import { partitionOf } from '../leases.js';
+import { partitionOf } from '../leases/leases.js';
 import type { Db } from '../tables/schema.js';
 import { BINDING_OBJECT } from './bindings.js';
 import {

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Db } from './tables/schema.js';
+import type { Db } from '../tables/schema.js';
 
 /** Deployments are owned in this many partitions; the number never changes once a database has been made. */
 export const PARTITIONS = 64;
