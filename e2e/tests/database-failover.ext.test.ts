@@ -33,13 +33,12 @@ describeWithNats(
       const counting = startCounting({ api, deployments, clients: CLIENTS });
       await counting.acknowledged(500);
       process.kill(postgres.primary.pid, 'SIGKILL');
-      const killedAt = performance.now();
+      const [killedAt, before] = [performance.now(), counting.count()];
       await postgres.standby.promote();
       const promotedMs = performance.now() - killedAt;
-      // An execution that was refused has succeeded when it was repeated.
-      await expect
-        .poll(() => counting.interruptions().length, { timeout: SERVED_AGAIN_MS })
-        .toBeGreaterThan(0);
+      // One more than were under way: it was begun after the kill. Whether any is refused meanwhile is luck, since the
+      // runtime repeats a batch that was not written.
+      await counting.acknowledged(before + CLIENTS + 1);
       const servedAgainMs = performance.now() - killedAt;
       await counting.acknowledged(counting.count() + 500);
       await counting.finish();
