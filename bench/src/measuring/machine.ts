@@ -8,7 +8,7 @@ const TICKS = 100;
 export interface MachineUse {
   /** Of all processors, from 0 to 1. */
   readonly idleShare: number;
-  /** Processor time by program, in seconds, of the programs that are compared and took any. */
+  /** Processor time by program, in seconds, of the programs that are compared, took any and still run. */
   readonly seconds: Readonly<Record<string, number>>;
 }
 
