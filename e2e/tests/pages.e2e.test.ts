@@ -113,7 +113,8 @@ const IN_ORDER = `
   aiModelsList chainsList limitsGet cronPreview
   deploymentsCreate deploymentsDelete deploymentsCreate deploymentsList deploymentsGet deploymentsUpdate
   bindingsList bindingsRemove bindingsAdd instancesCreate instancesList instancesGet instancesUpdate
-  deploymentsPublish publicExecute deploymentsUnpublish deploymentsExecute executionsGet executionsGetPublic
+  deploymentsPublish publicExecute publicGet publicInstances publicInstance publicHistory publicEntry publicVerify
+  deploymentsUnpublish deploymentsExecute executionsGet executionsGetPublic
   historyList historyGet historyVerify deploymentsStream deploymentsUsage paymentsList
   pushesList pushesRetry pushesSkip
   bindingsUpdate schedulesList schedulesPause schedulesResume schedulesRun occurrencesList

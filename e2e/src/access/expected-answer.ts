@@ -43,7 +43,8 @@ export function expectedAnswer(operation: RoutedOperation, caller: CallerName, t
   const { scope, relation } = operation.access;
   if (operation.http.signed === true) return [401, 'invalid_signature'];
   // Who knows the id of a public execution may read it: the worlds have none.
-  if (operation.http.path.startsWith('/app/')) return [404, 'execution_not_found'];
+  if (operation.name === 'executions.getPublic') return [404, 'execution_not_found'];
+  if (operation.http.opens !== undefined) return openedAnswer(operation, target);
   if (relation === 'public') return PUBLIC[operation.name] ?? [403, 'sign_up_closed'];
   if (caller === 'nobody' || caller === 'revoked') return [401, 'unauthorized'];
   if (caller === 'unscoped' && scope !== 'none') return [403, 'forbidden'];
@@ -59,6 +60,14 @@ export function expectedAnswer(operation: RoutedOperation, caller: CallerName, t
   if (caller !== 'other') return 'success';
   if (!isVisible(first, target.visible)) return [404, codeOf(first)];
   return relation === 'visible' ? 'success' : [403, 'forbidden'];
+}
+
+/** Of a published deployment anyone is told the same, its owner too. */
+function openedAnswer(operation: RoutedOperation, target: Target): Expected {
+  const parameters = parametersOf(operation);
+  const isThere = target.kind === 'owned' ? target.visible.deployment : target.kind === 'leafless';
+  if (!isThere) return [404, codeOf('address')];
+  return target.kind === 'leafless' ? [404, codeOf(parameters.at(-1))] : 'success';
 }
 
 function codeOf(parameter = ''): string {

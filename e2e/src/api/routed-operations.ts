@@ -1,31 +1,10 @@
-import {
-  catalogContract,
-  chainContract,
-  identityContract,
-  liveContract,
-  type NamedRpc,
-  publicContract,
-  runtimeContract,
-  schedulerContract,
-} from '@orrery/contracts';
+import { httpOperations, type RoutedRpc } from '@orrery/contracts';
 
 /** An operation that the contracts offer over HTTP. */
-export type RoutedOperation = NamedRpc & { http: NonNullable<NamedRpc['http']> };
-
-const contracts = [
-  catalogContract,
-  runtimeContract,
-  schedulerContract,
-  chainContract,
-  liveContract,
-  publicContract,
-  identityContract,
-];
+export type RoutedOperation = RoutedRpc;
 
 /** Every operation of every contract that has an HTTP binding. */
-export const routedOperations: readonly RoutedOperation[] = contracts
-  .flatMap(({ rpcs }): NamedRpc[] => Object.values(rpcs))
-  .filter((rpc): rpc is RoutedOperation => rpc.http !== undefined);
+export const routedOperations = httpOperations;
 
 const patternOf = (path: string) => new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}$`);
 /** A fixed segment goes before a parameter, as in the router: `/history/verify` is no `/history/:historyId`. */

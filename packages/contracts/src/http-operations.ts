@@ -5,6 +5,7 @@ import type { Contract, HttpBinding, NamedRpc } from './rpc/rpc.js';
 import { runtimeContract } from './runtime/contract.js';
 import { liveContract } from './runtime/live-executions.js';
 import { publicContract } from './runtime/public-execution.js';
+import { readingContract } from './runtime/public-reads.js';
 import { schedulerContract } from './scheduler/contract.js';
 
 /** An RPC that is offered over HTTP. */
@@ -16,6 +17,7 @@ const contracts: readonly Contract[] = [
   schedulerContract,
   liveContract,
   publicContract,
+  readingContract,
   chainContract,
   identityContract,
 ];

@@ -40,6 +40,7 @@ export * from './runtime/live-executions.js';
 export * from './runtime/ownership.js';
 export * from './runtime/payments.js';
 export * from './runtime/public-execution.js';
+export * from './runtime/public-reads.js';
 export * from './runtime/service-executions.js';
 export * from './scheduler/contract.js';
 export * from './scheduler/schedules.js';

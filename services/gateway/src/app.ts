@@ -24,6 +24,7 @@ import {
   type ServerLimits,
 } from './http/server/http-server.js';
 import { answerUnknownRoutes, recordRoutes } from './http/server/route-table.js';
+import { addReadingRoute, type ReadingRouteContext } from './public/reading-route.js';
 import { addSignedRoute, type SignedRouteContext } from './public/signed-route.js';
 import { addStreamRoute, type StreamRouteContext } from './stream/start-streams.js';
 
@@ -31,7 +32,7 @@ import { addStreamRoute, type StreamRouteContext } from './stream/start-streams.
 export type HttpLimits = ServerLimits & ConnectionLimits & BodyLimits;
 
 export interface AppContext
-  extends Omit<SignedRouteContext & StreamRouteContext, 'guards' | 'admission'>,
+  extends Omit<SignedRouteContext & StreamRouteContext & ReadingRouteContext, 'guards' | 'admission'>,
     AdmissionLimits {
   keys: KeyVerifier;
   logger: Logger;
@@ -66,6 +67,7 @@ export function createApp(context: AppContext): FastifyInstance {
   const routes = { ...context, guards, admission };
   for (const rpc of context.routes) {
     if (rpc.http.stream !== undefined) addStreamRoute(app, rpc, routes);
+    else if (rpc.http.opens !== undefined) addReadingRoute(app, rpc, routes);
     else if (rpc.http.signed === true) addSignedRoute(app, rpc, routes);
     else addRoute(app, rpc, routes);
   }

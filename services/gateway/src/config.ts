@@ -58,6 +58,13 @@ const environment = z.object({
   RATE_KEY_PER_SECOND: limit(100, 1, 1_000_000, 'requests a second per key'),
   RATE_KEY_BURST: limit(500, 1, 1_000_000, 'requests at once per key'),
   RATE_APP_ADDRESS_PER_MINUTE: limit(120, 1, 1_000_000, 'public requests a minute per client address'),
+  RATE_APP_READS_PER_MINUTE: limit(600, 1, 1_000_000, 'public reads a minute per client address'),
+  RATE_APP_VERIFICATIONS_PER_MINUTE: limit(
+    10,
+    1,
+    1_000_000,
+    'public verifications a minute per client address',
+  ),
   RATE_APP_WALLET_PER_MINUTE: limit(60, 1, 1_000_000, 'executions a minute per wallet and deployment'),
   RATE_AUTH_PER_MINUTE: limit(10, 1, 1_000_000, 'sign-in requests a minute per client address'),
 });
@@ -109,6 +116,8 @@ export function readGatewayConfig(env: Environment) {
 const ratesOf = (read: z.output<typeof environment>): RatePolicies => ({
   key: { name: 'key', burst: read.RATE_KEY_BURST, perSecond: read.RATE_KEY_PER_SECOND },
   address: perMinute('address', read.RATE_APP_ADDRESS_PER_MINUTE),
+  reading: perMinute('reading', read.RATE_APP_READS_PER_MINUTE),
+  verification: perMinute('verification', read.RATE_APP_VERIFICATIONS_PER_MINUTE),
   wallet: perMinute('wallet', read.RATE_APP_WALLET_PER_MINUTE),
   signIn: perMinute('sign-in', read.RATE_AUTH_PER_MINUTE),
 });

@@ -14,6 +14,7 @@ import { accountHandlers } from './operations/accounts.js';
 import { keyHandlers } from './operations/keys.js';
 import { limitHandlers } from './operations/limits.js';
 import { signInHandlers } from './operations/sign-in.js';
+import { createFindPublished } from './public/published.js';
 import { createExecuteForWallet } from './public/signed-route.js';
 import { migrations } from './store/tables/migrations/index.js';
 import type { Db, GatewaySchema } from './store/tables/schema.js';
@@ -99,7 +100,8 @@ function operationsOf(started: Started, keys: KeyVerifier) {
   const options = { onError: database.storage.note, longerMs: runDeadlineMs - deadlineMs };
   const call = createDispatch(bus, identity, options);
   const stream = startStreams(bus, { call, keys, clock, logger, deadlineMs });
-  return { call, stream, executeForWallet: createExecuteForWallet(bus, options) };
+  const findPublished = createFindPublished(bus, clock);
+  return { call, stream, findPublished, executeForWallet: createExecuteForWallet(bus, options) };
 }
 
 /** Listens; resolves with the address. */

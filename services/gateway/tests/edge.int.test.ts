@@ -15,6 +15,8 @@ import { authorized, fakeApp, httpLimits, scopes } from './support/fake-app.js';
 const rates = {
   key: { name: 'key', burst: 2, perSecond: 0.5 },
   address: perMinute('address', 1),
+  reading: perMinute('reading', 1),
+  verification: perMinute('verification', 1),
   wallet: perMinute('wallet', 1),
   signIn: perMinute('sign-in', 1),
 };

@@ -162,6 +162,8 @@ describe('rate limits of public execution', () => {
   const rates = {
     key: perMinute('key', 1000),
     address: perMinute('address', 6),
+    reading: perMinute('reading', 1),
+    verification: perMinute('verification', 1),
     wallet: perMinute('wallet', 3),
     signIn: perMinute('sign-in', 1),
   };

@@ -15,6 +15,7 @@ import { creationHandlers } from './operations/deployments/create-deployment.js'
 import { deploymentReads, deploymentWrites } from './operations/deployments/handlers.js';
 import { modelHandlers, usageReads } from './operations/deployments/models.js';
 import { pauseHere } from './operations/deployments/pauses.js';
+import { publishedReads } from './operations/deployments/published.js';
 import {
   acknowledgements,
   executionReads,
@@ -72,6 +73,7 @@ export function runtimeHandlers(context: RuntimeContext): Handlers<RuntimeRpcs> 
       ...publicExecutionReads(reading),
       ...paymentReads(reading),
       ...usageReads(reading),
+      ...publishedReads(reading),
     }),
     ...withPushResults(context, bounded(context.reading, history)),
     // It has a bound of its own, and would keep slots from others while it waits for that.

@@ -162,6 +162,10 @@ export function createFakeCatalog() {
       const found = [...versions.values()].find((one) => one.event === event && one.version === version);
       return { versionId: found?.versionId ?? null };
     },
+    'definitions.describe': async () => ({
+      world: { name: texts.name, domainTags: texts.domainTags },
+      descriptions: {},
+    }),
     'definitions.lock': async ({ versionIds }) => {
       calls.lock += 1;
       const definitions = versionIds.map((id) => {

@@ -3,6 +3,18 @@ import type { z } from 'zod';
 import { membersOf } from './member.js';
 
 const BINDING = ['event', 'eventVersion', 'targetChains', 'onchain'];
+const INSTANCE = ['entitySchema', 'instanceId', 'revision', 'state.*'];
+const ENTRY = [
+  'seq',
+  'executedAt',
+  'kind',
+  'event',
+  'eventVersion',
+  'trigger',
+  'status',
+  'error.code',
+  'stateChanges',
+];
 
 /**
  * The columns of a list's table, as dotted paths into its records; `state.*` is a column for each attribute. A list that
@@ -25,18 +37,10 @@ export const COLUMNS: Readonly<Record<string, readonly string[]>> = {
   'bindings.list': BINDING,
   'bindings.add': BINDING,
   'bindings.update': BINDING,
-  'instances.list': ['entitySchema', 'instanceId', 'revision', 'state.*'],
-  'history.list': [
-    'seq',
-    'executedAt',
-    'kind',
-    'event',
-    'eventVersion',
-    'trigger',
-    'status',
-    'error.code',
-    'stateChanges',
-  ],
+  'instances.list': INSTANCE,
+  'public.instances': INSTANCE,
+  'history.list': ENTRY,
+  'public.history': ENTRY,
   'payments.list': [
     'createdAt',
     'event',

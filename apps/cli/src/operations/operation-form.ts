@@ -53,6 +53,8 @@ const ARGUMENTS: Readonly<Record<string, string>> = {
   schemaName: 'schema',
   eventName: 'event',
   name: 'attribute',
+  // Alone: a deployment that is published.
+  address: 'deployment',
 };
 
 /** A deployment's path names its world, too: one argument stands for both. */

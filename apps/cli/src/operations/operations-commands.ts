@@ -21,7 +21,8 @@ export function addOperationsCommands(program: Command, context: CommandContext)
 
 export const isOffered = ({ http }: RoutedRpc): boolean => http.stream === undefined && http.signed !== true;
 
-function groupOf(program: Command, name: string): Command {
+/** The group of this name, which is added unless it is there. */
+export function groupOf(program: Command, name: string): Command {
   const found = program.commands.find((command) => command.name() === name);
   const group = found ?? program.command(name);
   group.description(GROUP_DESCRIPTIONS[name] ?? name);
@@ -59,6 +60,8 @@ export const GROUP_DESCRIPTIONS: Readonly<Record<string, string>> = {
   executions: 'executions that were requested with --async',
   history: 'what happened in a deployment; verify it',
   payments: 'payments for executions',
+  public:
+    'what anyone may do with a published deployment: read it, and execute its public events with a wallet',
   models: 'AI models',
   cron: 'cron expressions',
   schedules: 'schedules of a deployment, and what became of each due time',

@@ -2,6 +2,7 @@ import { isJsonObject } from '@orrery/contracts';
 import { StartupError } from '@orrery/service-kit';
 import { type Command, InvalidArgumentError } from 'commander';
 import { readDocument } from '../documents/read-document.js';
+import { groupOf } from '../operations/operations-commands.js';
 import { findDeployment } from '../operations/references.js';
 import { askOrFail } from '../server/ask-server.js';
 import { type ServerOptions, serverOf, urlOf, withServerOptions } from '../server/find-server.js';
@@ -19,9 +20,7 @@ interface ExecuteOptions extends ServerOptions, PayerOptions {
 
 /** `orrery public execute`: what anyone with a wallet may do, so it needs no key of the service. */
 export function addPublicCommands(program: Command, context: CommandContext): void {
-  const execute = program
-    .command('public')
-    .description('execute public events with a wallet')
+  const execute = groupOf(program, 'public')
     .command('execute')
     .description('sign and send one execution, and pay for it if asked to')
     .requiredOption(

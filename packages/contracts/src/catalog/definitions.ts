@@ -100,6 +100,17 @@ export const definitionRpcs = {
     request: z.object({ worldId: z.int(), event: z.string(), version: z.int() }),
     reply: z.object({ versionId: z.int().nullable() }),
   }),
+  /** A world and events of it as anyone may see them: descriptions only where the world is published; null when it is gone. */
+  'definitions.describe': rpc({
+    request: z.object({
+      worldId: z.int(),
+      eventIds: z.array(z.int()).max(MOST_CONTENT.bindingsPerDeployment),
+    }),
+    reply: z.object({
+      world: z.object({ name: z.string(), domainTags: z.array(z.string()) }).nullable(),
+      descriptions: z.record(z.string(), z.string()),
+    }),
+  }),
   /** Claims a world for a deployment about to be created; the caller must own the world. */
   'claims.world': rpc({
     access: { scope: 'none', relation: 'owner' },

@@ -41,7 +41,9 @@ const rateLimits = z
   .strictObject({
     keyPerSecond: z.number().min(0).describe('Requests a second per key.'),
     keyBurst: count('Requests at once per key.'),
-    publicPerAddressPerMinute: count('Public requests a minute per client address.'),
+    publicPerAddressPerMinute: count('Public executions a minute per client address.'),
+    publicReadsPerAddressPerMinute: count('Requests without a key that read, a minute per client address.'),
+    publicVerificationsPerAddressPerMinute: count('Of these that verify a history.'),
     publicPerWalletPerMinute: count('Public executions a minute per wallet and deployment.'),
     signInPerAddressPerMinute: count('Sign-in requests a minute per client address.'),
   })

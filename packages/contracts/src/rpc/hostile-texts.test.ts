@@ -6,6 +6,7 @@ import { accountContract, identityContract } from '../identity/contract.js';
 import { runtimeContract } from '../runtime/contract.js';
 import { liveContract } from '../runtime/live-executions.js';
 import { publicContract } from '../runtime/public-execution.js';
+import { readingContract } from '../runtime/public-reads.js';
 import { schedulerContract } from '../scheduler/contract.js';
 import { type NamedRpc, parseRequest } from './rpc.js';
 
@@ -16,6 +17,7 @@ const contracts = [
   identityContract,
   liveContract,
   publicContract,
+  readingContract,
   runtimeContract,
   schedulerContract,
 ];

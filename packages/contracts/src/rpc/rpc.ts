@@ -85,6 +85,8 @@ export interface HttpBinding {
   stream?: Readonly<Record<string, z.ZodType>>;
   /** Signed by a wallet in its body; the gateway verifies that, and codes payments in its headers. */
   signed?: true;
+  /** Anyone may ask it of a published deployment: the name of the runtime's RPC that answers it. */
+  opens?: string;
 }
 
 export interface Rpc<Request extends z.ZodType = z.ZodType, Reply extends z.ZodType = z.ZodType> {

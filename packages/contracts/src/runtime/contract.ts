@@ -13,6 +13,7 @@ import { lifecycleRpcs } from './lifecycle.js';
 import { ownershipRpcs } from './ownership.js';
 import { paymentRpcs } from './payments.js';
 import { publicExecutionReadRpcs, publicExecutionRpcs } from './public-execution.js';
+import { publishedRpcs } from './public-reads.js';
 import { acknowledgeRpcs, serviceExecutionRpcs } from './service-executions.js';
 
 /** Everything that the runtime answers. */
@@ -25,6 +26,7 @@ export const runtimeContract = defineContract('runtime', {
   ...acknowledgeRpcs,
   ...publicExecutionRpcs,
   ...publicExecutionReadRpcs,
+  ...publishedRpcs,
   ...historyRpcs,
   ...journalRpcs,
   ...lifecycleRpcs,

@@ -13,6 +13,7 @@ import { loadVersionDefinitions, toWorldTexts } from '../store/definitions/load-
 import { findVersionId, holdVersions, lockVersion } from '../store/events/version-store.js';
 import { toSchemaDefinition } from '../store/schemas/schema-store.js';
 import { holdWorldById, ownWorld } from '../store/worlds/world-access.js';
+import { describeWorld } from '../store/worlds/world-store.js';
 import { type CatalogContext, type Change, changing } from './operation.js';
 
 /** What other services ask. */
@@ -22,6 +23,8 @@ export const definitionHandlers = (context: CatalogContext): Handlers<typeof def
   'definitions.find': async ({ worldId, event, version }) => ({
     versionId: await findVersionId(context.db, worldId, event, version),
   }),
+
+  'definitions.describe': async ({ worldId, eventIds }) => describeWorld(context.db, worldId, eventIds),
 
   'definitions.lock': ({ worldId, versionIds }, call) =>
     changing(context, call, (change) => lockDefinitions(change, worldId, versionIds)),

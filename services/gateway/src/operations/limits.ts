@@ -45,10 +45,12 @@ const requestLimitsOf = ({ limits, deadlineMs, runDeadlineMs, rates }: OwnLimits
   rates: rates === undefined ? null : ratesOf(rates),
 });
 
-const ratesOf = ({ key, address, wallet, signIn }: RatePolicies) => ({
+const ratesOf = ({ key, address, reading, verification, wallet, signIn }: RatePolicies) => ({
   keyPerSecond: key.perSecond,
   keyBurst: key.burst,
   publicPerAddressPerMinute: address.burst,
+  publicReadsPerAddressPerMinute: reading.burst,
+  publicVerificationsPerAddressPerMinute: verification.burst,
   publicPerWalletPerMinute: wallet.burst,
   signInPerAddressPerMinute: signIn.burst,
 });

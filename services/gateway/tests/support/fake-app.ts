@@ -75,6 +75,7 @@ export function fakeApp(overrides: Partial<AppContext> = {}): FakeApp {
     executeForWallet: async () => {
       throw new ServiceError('unavailable');
     },
+    findPublished: async (address) => ({ address, worldAddress: '1', head: '0'.repeat(64) }),
     publicUrl: 'http://localhost:3000',
     stream: async (_request, call) => void call.begin().end(),
     routes: Object.values(thingContract.rpcs) as RoutedRpc[],

@@ -98,3 +98,30 @@ export const toWorldRecord = (row: WorldRow, caller: Caller): WorldRecord => ({
   isPublic: row.is_public,
   ...timesOf(row),
 });
+
+/** The names and tags of a world, and the descriptions of its events where it is published. */
+export async function describeWorld(
+  db: Db,
+  worldId: number,
+  eventIds: readonly number[],
+): Promise<{ world: { name: string; domainTags: string[] } | null; descriptions: Record<string, string> }> {
+  const world = await db
+    .selectFrom('worlds')
+    .select(['name', 'domain_tags as domainTags', 'is_public as isPublic'])
+    .where('id', '=', worldId)
+    .executeTakeFirst();
+  if (world === undefined) return { world: null, descriptions: {} };
+  const { isPublic, ...shown } = world;
+  if (!isPublic || eventIds.length === 0) return { world: shown, descriptions: {} };
+  const rows = await db
+    .selectFrom('events')
+    .select(['id', 'description'])
+    .where('world_id', '=', worldId)
+    .where('id', 'in', eventIds)
+    .where('description', 'is not', null)
+    .execute();
+  return {
+    world: shown,
+    descriptions: Object.fromEntries(rows.map(({ id, description }) => [id, description ?? ''])),
+  };
+}

@@ -9,8 +9,12 @@ export interface RatePolicy {
 export interface RatePolicies {
   /** `/api`, per key. */
   readonly key: RatePolicy;
-  /** `/app`, per client address, before the signature is checked. */
+  /** Executions under `/app`, per client address, before the signature is checked. */
   readonly address: RatePolicy;
+  /** Reading under `/app`, per client address. */
+  readonly reading: RatePolicy;
+  /** Verifying a history under `/app`, per client address. */
+  readonly verification: RatePolicy;
   /** `/app`, per wallet and deployment, after it. */
   readonly wallet: RatePolicy;
   /** `/auth`, per client address. */

@@ -6,13 +6,14 @@ import { operationId } from './answer-examples.js';
 import { BODY_EXAMPLES, parameterExamples } from './examples.js';
 import { problemResponses } from './problem-responses.js';
 import type { JsonSchema, SchemaBook } from './schema-book.js';
-import { successResponses } from './success-responses.js';
+import { isConditional, successResponses } from './success-responses.js';
 
 /** One operation of the document. */
 export function describeOperation(rpc: RoutedRpc, book: SchemaBook): Record<string, unknown> {
   const parts = requestParts(rpc);
   const inPath = [...rpc.http.path.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
-  const parameters = parametersOf(parts, book, parameterExamples(rpc.name, inPath));
+  const named = parametersOf(parts, book, parameterExamples(rpc.name, inPath));
+  const parameters = isConditional(rpc) ? [...named, IF_NONE_MATCH] : named;
   const hasBody = requestSchema(rpc).body !== 'none';
   return {
     operationId: operationId(rpc.name),
@@ -62,6 +63,14 @@ export interface Parameter {
   description?: string;
   example?: unknown;
 }
+
+const IF_NONE_MATCH: Parameter = {
+  name: 'If-None-Match',
+  in: 'header',
+  required: false,
+  schema: { type: 'string', maxLength: 8192 },
+  description: 'The `ETag` of an earlier answer to the same request: 304 while it is unchanged.',
+};
 
 /** Path, query and header parameters of an operation. */
 export function parametersOf(

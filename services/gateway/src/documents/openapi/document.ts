@@ -29,6 +29,7 @@ const TAGS: Readonly<Record<string, string>> = {
   'Entity instances': 'The entities of a deployment and their state',
   Execution: 'Execution of events',
   'Public execution': 'Execution of public events by wallets, paid where the event has a price',
+  'Reading without a key': 'Published deployments, as anyone reads them',
   History: 'The hash-chained record of everything that happened in a deployment',
   Chains: 'Pushes of executions to chains',
   'AI models': 'The AI models that can propose changes',
@@ -48,6 +49,7 @@ const HEADERS = {
   Location: { description: 'The path of the created resource or of the accepted execution', ...text },
   PreferenceApplied: { description: 'The preference of the `Prefer` header that was applied', ...text },
   ETag: { description: 'The revision in quotes, for use in If-Match', ...text },
+  EntityTag: { description: 'Names the state of the answer, for use in If-None-Match', ...text },
   PaymentRequired: { description: 'What to pay and how, for x402 version 2: base64 of its JSON', ...text },
   PaymentResponse: {
     description: 'How a payment of x402 version 2 was settled: base64 of its JSON',

@@ -130,6 +130,8 @@ const key = {
 const token = `orrery_${id}${'a'.repeat(49)}`;
 const cost = { calls: 24, inputTokens: 30_960, outputTokens: 2_880, usd: 0.0138 };
 
+const shown = { ...entry, llm: null, payment: null, pushes: [pushed], durationMs: 1.4 };
+
 /** One record of each kind that answers hold, by the names of `components.schemas`: one racing world after its first race. */
 export const RECORD_EXAMPLES: Readonly<Record<string, unknown>> = {
   Pagination: { page: 1, limit: 20, total: 1, totalPages: 1 },
@@ -205,7 +207,40 @@ export const RECORD_EXAMPLES: Readonly<Record<string, unknown>> = {
   DryRunAnswer: { kind: 'dry_run', dryRun: true, ...decided, prompt: null, llm: null },
   AcceptedExecution: { kind: 'accepted', executionId, state: 'running' },
   Execution: { executionId, state: 'succeeded', answer },
-  HistoryEntry: { ...entry, llm: null, payment: null, pushes: [pushed], durationMs: 1.4 },
+  HistoryEntry: shown,
+  PublicHistoryEntry: shown,
+  PublicHashedEntry: { ...hashed, hash: entry.hash },
+  PublicDeployment: {
+    id: 1,
+    address: deployment,
+    name: 'Season 1',
+    description: null,
+    world: { address: idOrAddress, name: 'Race track', domainTags: ['racing'] },
+    mode: 'upgradable',
+    isPaused: false,
+    isLLMPublic: false,
+    lockedAt: null,
+    definitionHash: null,
+    source: null,
+    events: [
+      {
+        event: 'race-result',
+        description: null,
+        eventVersion: 1,
+        versionHash,
+        priceUsd: 0.05,
+        inputSchema: {
+          $schema: 'https://json-schema.org/draft/2020-12/schema',
+          type: 'object',
+          properties: { winner: { type: 'string' } },
+          required: ['winner'],
+          additionalProperties: false,
+        },
+      },
+    ],
+    totals: { instances: 1, entries: 5, executions: 1 },
+    ...times,
+  },
   LiveExecution: entry,
   StreamEnd: { code: 'deployment_not_found' },
   Verification: { valid: true, entries: 5, firstDivergence: null, next: null },
@@ -292,6 +327,8 @@ export const RECORD_EXAMPLES: Readonly<Record<string, unknown>> = {
         keyPerSecond: 100,
         keyBurst: 500,
         publicPerAddressPerMinute: 120,
+        publicReadsPerAddressPerMinute: 600,
+        publicVerificationsPerAddressPerMinute: 10,
         publicPerWalletPerMinute: 60,
         signInPerAddressPerMinute: 10,
       },

@@ -19,17 +19,24 @@ export function successResponses(rpc: RoutedRpc, book: SchemaBook): Record<strin
       'PAYMENT-RESPONSE': header('PaymentResponse'),
       'X-PAYMENT-RESPONSE': header('XPaymentResponse'),
     }),
-    ...(etag !== undefined && rpc.http.path.includes('/entity-instances') && { ETag: header('ETag') }),
+    ...(isConditional(rpc)
+      ? { ETag: header('EntityTag') }
+      : etag !== undefined && rpc.http.path.includes('/entity-instances') && { ETag: header('ETag') }),
   };
   if (rpc.http.stream !== undefined)
     return { [rpc.http.status]: { description: 'OK', headers, content: eventStream(rpc.http.stream, book) } };
-  return Object.fromEntries(
+  const responses = Object.fromEntries(
     successEnvelopes(rpc, book).map(([status, schema]) => {
       const response = { description: DESCRIPTIONS[status], headers, content: jsonContent(rpc, schema) };
       return [status, status === 202 ? accepted(rpc, response) : response];
     }),
   );
+  return isConditional(rpc) ? { ...responses, 304: { description: 'Unchanged', headers } } : responses;
 }
+
+/** Whether the operation reads `If-None-Match`. */
+export const isConditional = ({ http }: RoutedRpc): boolean =>
+  http.opens !== undefined && http.stream === undefined;
 
 type Status = RoutedRpc['http']['status'];
 

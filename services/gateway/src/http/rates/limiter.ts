@@ -40,7 +40,9 @@ function countedBy({ http, access }: RoutedRpc, rates: RatePolicies) {
   const perAddress = (request: FastifyRequest) => clientSubject(request.ip);
   const perKey = (request: FastifyRequest) => principalOf(request)?.keyId ?? perAddress(request);
   if (access.relation !== 'public') return [rates.key, perKey] as const;
-  return [http.path.startsWith('/auth') ? rates.signIn : rates.address, perAddress] as const;
+  if (http.path.startsWith('/auth')) return [rates.signIn, perAddress] as const;
+  if (http.opens === 'history.verify') return [rates.verification, perAddress] as const;
+  return [http.method === 'GET' ? rates.reading : rates.address, perAddress] as const;
 }
 
 const policyText = ({ name, burst, perSecond }: RatePolicy): string =>

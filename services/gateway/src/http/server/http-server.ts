@@ -129,6 +129,7 @@ const ALLOWED_HEADERS = [
   'content-type',
   'idempotency-key',
   'if-match',
+  'if-none-match',
   'last-event-id',
   'payment-signature',
   'prefer',

@@ -147,6 +147,37 @@ const seenRow = byReference<Visible & Omit<SeenDeployment, 'isOwner'>>(
   'id, address, world_id, world_address, owner_account_id, is_public, is_llm_public as "isLLMPublic", source',
 );
 
+interface PublishedHead {
+  readonly address: string;
+  readonly worldAddress: string;
+  readonly head: string;
+}
+
+const publishedByReference = prepared<PublishedHead & { place: number }>(
+  'published-heads',
+  `select w.place, d.address, d.world_address as "worldAddress", h.hash as head
+   from unnest($1::bigint[], $2::text[]) with ordinality as w (id, address, place)
+   join lateral (
+     select id, address, world_address from deployments
+     where (id = w.id or address = w.address) and is_public and deleted_at is null limit 1
+   ) d on true
+   join journal_heads h on h.deployment_id = d.id`,
+);
+
+/** Published deployments, by ids or addresses, with the hash of the last entry of each journal; null for any other. */
+export async function publishedHeads(
+  db: Db,
+  references: readonly string[],
+): Promise<(PublishedHead | null)[]> {
+  const wanted = references.map(parseReference);
+  const rows = await publishedByReference(db, [
+    wanted.map((one) => (one !== undefined && 'id' in one ? one.id : null)),
+    wanted.map((one) => (one !== undefined && 'address' in one ? one.address : null)),
+  ]);
+  const found = new Map(rows.map(({ place, ...head }) => [Number(place), head]));
+  return references.map((_, at) => found.get(at + 1) ?? null);
+}
+
 /** A world's deployments that an account can see: its own and the public ones, in order of creation. */
 export async function listDeployments(
   db: Db,

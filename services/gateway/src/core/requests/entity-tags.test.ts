@@ -1,0 +1,24 @@
+import { describe, expect, it } from 'vitest';
+import { isNamed, tagOfHead, tagOfText } from './entity-tags.js';
+
+describe('entity tags', () => {
+  it('differ by head, by target and by what they are made of', () => {
+    const tags = [tagOfHead('a', '/x'), tagOfHead('b', '/x'), tagOfHead('a', '/y'), tagOfText('a')];
+    expect(new Set(tags).size).toBe(4);
+    expect(tagOfHead('a', '/x')).toBe(tags[0]);
+    expect(tags[0]).toMatch(/^"[\w-]{27}"$/);
+  });
+
+  it.each([
+    ['"a"', true],
+    ['W/"a"', true],
+    ['"b", W/"a" ,"c"', true],
+    ['*', true],
+    ['a', false],
+    ['"b"', false],
+    ['', false],
+    [undefined, false],
+  ])('%s names "a": %s', (header, named) => {
+    expect(isNamed('"a"', header)).toBe(named);
+  });
+});

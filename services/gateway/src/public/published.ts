@@ -1,0 +1,35 @@
+import { type Bus, serviceCall } from '@orrery/bus';
+import { type ReplyOf, runtimeContract, ServiceError } from '@orrery/contracts';
+import { type Clock, createBatcher } from '@orrery/service-kit';
+
+const rpc = runtimeContract.rpcs['deployments.published'];
+/** Where a published deployment is, and the hash of its journal's last entry. */
+export type Published = NonNullable<ReplyOf<typeof rpc>['deployments'][number]>;
+
+/** @throws `deployment_not_found` for what is absent or not published: the answer does not tell which. */
+export type FindPublished = (deployment: string) => Promise<Published>;
+
+const AT_ONCE = 500;
+const MAX_WAITING = 5000;
+const TIMEOUT_MS = 5000;
+
+/**
+ * Finds published deployments. What is asked while a call is under way shares the next one, so that many readers cost one
+ * call, and none is answered by what was so before it asked.
+ */
+export function createFindPublished(bus: Pick<Bus, 'call'>, clock: Clock): FindPublished {
+  const find = createBatcher<string, Published | null>({
+    maxBatch: AT_ONCE,
+    maxWaiting: MAX_WAITING,
+    keyOf: (deployment) => deployment,
+    load: async (deployments) => {
+      const call = serviceCall('gateway', clock, TIMEOUT_MS);
+      return (await bus.call(rpc, { deployments: [...deployments] }, call)).deployments;
+    },
+  });
+  return async (deployment) => {
+    const found = await find(deployment);
+    if (found !== null) return found;
+    throw new ServiceError('deployment_not_found', 'No published deployment has this address or id.');
+  };
+}

@@ -1,0 +1,116 @@
+import {
+  asAnyoneSees,
+  type HistoryEntry,
+  hashedMembersOf,
+  type PublicEntry,
+  parseRequest,
+  runtimeContract,
+} from '@orrery/contracts';
+import { createSemaphore } from '@orrery/service-kit';
+import type { FastifyInstance } from 'fastify';
+import { isNamed, tagOfHead, tagOfText } from '../core/requests/entity-tags.js';
+import type { GatewayCall, OperationReply, RoutedRpc } from '../core/requests/operation.js';
+import { requestSchema } from '../core/requests/request-schema.js';
+import { callOf, type RouteContext, readRequest, routeOf } from '../http/routes/operation-route.js';
+import type { FindPublished, Published } from './published.js';
+
+export interface ReadingRouteContext extends RouteContext {
+  findPublished: FindPublished;
+}
+
+/** A request below `/app`, as the operation that it opens takes it. */
+interface Asked {
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, string>>;
+}
+
+/** What strangers are answered. */
+interface Shown {
+  readonly reply: OperationReply;
+  /** Whether it can change without an entry of the journal. */
+  readonly isMoving: boolean;
+  readonly isForEver?: boolean;
+}
+
+/**
+ * Makes a route that reads a published deployment for anyone. An answer that follows from the journal has an entity tag of
+ * the journal's head: whether it still holds is known without reading a row of it.
+ */
+export function addReadingRoute(app: FastifyInstance, rpc: RoutedRpc, context: ReadingRouteContext): void {
+  const schema = requestSchema(rpc);
+  const ask = createReading(rpc, context);
+  app.route({
+    ...routeOf(app, rpc, schema, context),
+    handler: async (http, reply) => {
+      const request = readRequest(http, schema);
+      parseRequest(rpc, request);
+      const published = await context.findPublished((request.params as Asked['params'])['address'] ?? '');
+      const ofHead = tagOfHead(published.head, http.url);
+      const { 'if-none-match': known } = http.headers;
+      reply.header('cache-control', 'no-cache');
+      if (isNamed(ofHead, known)) return reply.code(304).header('etag', ofHead).send();
+      const {
+        reply: answer,
+        isMoving,
+        isForEver,
+      } = await ask(request as Asked, published, callOf(http, reply, context));
+      const { data, message, pagination } = answer;
+      const text = JSON.stringify({ success: true, data, message, pagination });
+      const tag = isMoving ? tagOfText(text) : ofHead;
+      reply.header('etag', tag);
+      if (isForEver) reply.header('cache-control', 'public, max-age=31536000, immutable');
+      if (isNamed(tag, known)) return reply.code(304).send();
+      return reply.type('application/json; charset=utf-8').send(text);
+    },
+  });
+}
+
+export type Reading = (request: Asked, published: Published, call: GatewayCall) => Promise<Shown>;
+
+/** Verifications for strangers in this process; the database allows one of a deployment, and owners verify, too. */
+const VERIFICATIONS_AT_ONCE = 1;
+const verifying = createSemaphore(VERIFICATIONS_AT_ONCE);
+
+/** Asks the operation that `rpc` opens, on behalf of nobody. */
+export function createReading(
+  { http: { opens = '' } }: RoutedRpc,
+  { call: ask }: Pick<RouteContext, 'call'>,
+): Reading {
+  // Every name that a contract opens is one of the runtime's: a test asks all of them.
+  const opened = runtimeContract.rpcs[opens as 'history.list'] as unknown as RoutedRpc;
+  const show = SHOWN[opens] ?? unchanged;
+  return async ({ params, query: given }, { address, worldAddress }, call) => {
+    const { hashed, ...query } = given;
+    const request = { params: { ...params, worldAddress, address }, query, headers: {}, body: {} };
+    const answered = () => ask(opened, request, call);
+    const reply = await (opens === 'history.verify' ? verifying.run(call.signal, answered) : answered());
+    return show(reply, hashed !== undefined);
+  };
+}
+
+type Show = (reply: OperationReply, isHashed: boolean) => Shown;
+
+const unchanged: Show = (reply) => ({ reply, isMoving: false });
+
+/** Payments and pushes go on after their entry; drafts and the world change without one. */
+const SHOWN: Readonly<Record<string, Show>> = {
+  'deployments.describe': (reply) => ({ reply, isMoving: true }),
+  'history.verify': (reply) => ({ reply, isMoving: true }),
+  'history.list': (reply) => {
+    const data = (reply.data as HistoryEntry[]).map(asAnyoneSees);
+    return { reply: { ...reply, data }, isMoving: data.some(isUnsettled) };
+  },
+  'history.get': (reply, isHashed) => {
+    const entry = asAnyoneSees(reply.data as HistoryEntry);
+    if (!isHashed) return { reply: { data: entry }, isMoving: isUnsettled(entry) };
+    return { reply: { data: hashedMembersOf(entry) }, isMoving: false, isForEver: true };
+  },
+};
+
+/** Whether how its pushes or its payment stand may change. */
+const isUnsettled = ({ pushes, payment }: PublicEntry): boolean =>
+  (payment !== null && !isFinal(payment)) ||
+  pushes.some(({ status }) => status !== 'finalized' && status !== 'cancelled');
+
+const isFinal = ({ status, transaction }: NonNullable<PublicEntry['payment']>): boolean =>
+  status === 'settled' ? transaction !== null : ['released', 'refused', 'uncollected'].includes(status);

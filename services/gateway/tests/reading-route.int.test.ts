@@ -1,0 +1,100 @@
+import { readingContract } from '@orrery/contracts';
+import { systemClock } from '@orrery/service-kit';
+import { describe, expect, it } from 'vitest';
+import { perMinute } from '../src/core/rates/token-bucket.js';
+import type { RoutedRpc } from '../src/core/requests/operation.js';
+import { createFindPublished } from '../src/public/published.js';
+import { fakeApp } from './support/fake-app.js';
+
+const routes = Object.values(readingContract.rpcs) as RoutedRpc[];
+const PATH = `/app/deployments/0x${'5a'.repeat(20)}`;
+const entry = { id: 'x', kind: 'execution', seq: 3, input: { a: 1 }, hash: 'h', pushes: [], payment: null };
+
+function readingApp(overrides = {}) {
+  const made = fakeApp({ routes, ...overrides });
+  made.answers['history.get'] = async () => ({ data: { ...entry } });
+  return made;
+}
+
+describe('reading a published deployment', () => {
+  it('asks the operation of the API on behalf of nobody, also where a key is sent', async () => {
+    const { app, seen } = readingApp();
+    const headers = { authorization: 'Bearer key-all' };
+    const answer = await app.inject({ url: `${PATH}/entity-instances/A?entitySchema=horse`, headers });
+    expect(answer.statusCode).toBe(200);
+    expect(seen[0]).toMatchObject({
+      name: 'instances.get',
+      request: { params: { worldAddress: '1', instanceId: 'A' }, query: { entitySchema: 'horse' } },
+      call: { caller: { kind: 'anonymous' } },
+    });
+  });
+
+  it('asks nothing more for what is unchanged', async () => {
+    const { app, seen } = readingApp();
+    const { headers } = await app.inject(`${PATH}/history/x`);
+    const again = await app.inject({
+      url: `${PATH}/history/x`,
+      headers: { 'if-none-match': headers.etag as string },
+    });
+    expect([again.statusCode, again.body, seen.length]).toEqual([304, '', 1]);
+  });
+
+  it.each([
+    [{ pushes: [{ status: 'submitted' }] }, { pushes: [{ status: 'finalized' }] }],
+    [{ payment: { status: 'settling' } }, { payment: { status: 'settled', transaction: '0x1' } }],
+  ])('tells what goes on after an entry, though its journal stands still: %j', async (before, after) => {
+    const { app, answers } = readingApp();
+    const read = async (tag = '') =>
+      app.inject({ url: `${PATH}/history/x`, headers: { 'if-none-match': tag } });
+    answers['history.get'] = async () => ({ data: { ...entry, ...before } });
+    const { etag } = (await read()).headers;
+    expect((await read(etag as string)).statusCode).toBe(304);
+    answers['history.get'] = async () => ({ data: { ...entry, ...after } });
+    expect((await read(etag as string)).statusCode).toBe(200);
+  });
+
+  it('counts reads and verifications of a client address apart', async () => {
+    const one = (name: string) => perMinute(name, 1);
+    const rates = {
+      key: one('key'),
+      address: one('address'),
+      reading: perMinute('reading', 2),
+      verification: one('verification'),
+      wallet: one('wallet'),
+      signIn: one('sign-in'),
+    };
+    const { app } = readingApp({ rates });
+    const statuses = async (below: string, times: number) => {
+      const all = [];
+      for (let i = 0; i < times; i += 1) all.push((await app.inject(`${PATH}${below}`)).statusCode);
+      return all;
+    };
+    expect(await statuses('/history/verify', 2)).toEqual([200, 429]);
+    expect(await statuses('', 3)).toEqual([200, 200, 429]);
+  });
+});
+
+it('finds many published deployments with one call, each by what was so after it was asked for', async () => {
+  const calls: string[][] = [];
+  let answer = () => {};
+  const bus = {
+    call: async (_rpc: unknown, { deployments }: { deployments: string[] }) => {
+      calls.push(deployments);
+      if (calls.length === 1) await new Promise<void>((resolve) => (answer = resolve));
+      return { deployments: deployments.map((address) => (address === 'gone' ? null : { address })) };
+    },
+  };
+  const find = createFindPublished(bus as never, systemClock);
+  const first = find('a');
+  await new Promise(setImmediate);
+  const later = ['a', 'b', 'b', 'gone'].map((one) => find(one).catch(({ code }) => code));
+  answer();
+  expect(await first).toEqual({ address: 'a' });
+  expect(await Promise.all(later)).toEqual([
+    { address: 'a' },
+    { address: 'b' },
+    { address: 'b' },
+    'deployment_not_found',
+  ]);
+  expect(calls).toEqual([['a'], ['a', 'b', 'gone']]);
+});
