@@ -56,10 +56,7 @@ async function openBuses(
   { logger, clock, resources }: ServiceContext,
   { databaseUrl, natsUrl: url, nats, gateway }: ServicesSettings,
 ): Promise<(service: string) => Promise<Bus>> {
-  const hub =
-    url === undefined
-      ? resources.use('bus hub', await createInProcessHub({ databaseUrl, logger, clock }))
-      : undefined;
+  const hub = url === undefined ? createInProcessHub({ logger, clock }) : undefined;
   // The gateway's thread connects to NATS by itself.
   if (hub === undefined) gateway.port.close();
   else lendHub(hub, gateway.port, logger);

@@ -1,6 +1,5 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { systemClock } from '@orrery/service-kit';
-import { createTestDatabase } from '@orrery/testing';
 import { describe, expect, it } from 'vitest';
 import { connectBus, createInProcessHub, type InProcessHub, lendHub } from '../src/index.js';
 import { busContract } from './bus.contract.js';
@@ -22,8 +21,7 @@ describe('a thread that is gone', () => {
   const common = { url: undefined, service: 'test', clock: systemClock, logger: logLines().logger };
 
   it('leaves its calls to others, and its own calls are refused', async () => {
-    await using database = await createTestDatabase();
-    await using hub = await createInProcessHub({ ...common, databaseUrl: database.url });
+    const hub = createInProcessHub(common);
     const port = portTo(hub);
     const gone = await connectBus({ ...common, port });
     const stays = await connectBus({ ...common, hub });

@@ -510,10 +510,7 @@ const suite = (openBus: () => Promise<Join>) => {
 
 describe('following journals on the in-process bus', () =>
   suite(async () => {
-    const database = await createTestDatabase();
-    onTestFinished(() => database.drop());
-    const hub = await createInProcessHub({ ...common, databaseUrl: database.url });
-    onTestFinished(() => hub[Symbol.asyncDispose]());
+    const hub = createInProcessHub(common);
     return () => joined(connectBus({ ...common, url: undefined, hub }));
   }));
 

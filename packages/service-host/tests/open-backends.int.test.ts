@@ -14,7 +14,7 @@ async function openService() {
   const resources = new Resources(PATIENT);
   onTestFinished(() => resources.release());
   const { url: databaseUrl } = resources.use('test database', await createTestDatabase());
-  const hub = resources.use('hub', await createInProcessHub({ databaseUrl, logger, clock }));
+  const hub = createInProcessHub({ logger, clock });
   const join = async (service: string): Promise<Bus> => {
     const bus = await connectBus({ url: 'inprocess', hub, service, logger, clock });
     resources.add(`bus of ${service}`, () => bus.close());

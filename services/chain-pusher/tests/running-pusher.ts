@@ -65,7 +65,7 @@ export async function prepareHouse(before?: FakeRuntime) {
   const logger = createLogger({ service: 'test', level: 'silent' });
   const clock = systemClock;
   const { url: databaseUrl } = resources.use('test database', await createTestDatabase());
-  const hub = resources.use('hub', await createInProcessHub({ databaseUrl, logger, clock }));
+  const hub = createInProcessHub({ logger, clock });
   const busOf = async (service: string) => {
     const bus = await connectBus({ url: 'inprocess', hub, service, logger, clock });
     resources.add(`bus of ${service}`, () => bus.close());

@@ -34,7 +34,7 @@ export async function prepareHouse() {
   const clock = new FakeClock(NOON);
   let time = NOON;
   const { url: databaseUrl } = resources.use('test database', await createTestDatabase());
-  const hub = resources.use('hub', await createInProcessHub({ databaseUrl, logger, clock }));
+  const hub = createInProcessHub({ logger, clock });
   const busOf = async (service: string, processClock: Clock = clock) => {
     const bus = await connectBus({ url: 'inprocess', hub, service, logger, clock: processClock });
     resources.add(`bus of ${service}`, () => bus.close());

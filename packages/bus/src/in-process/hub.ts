@@ -11,19 +11,18 @@ import {
 } from '../in-flight/in-flight.js';
 import type { Answer, Exchange, Frame, RequestOptions, Transport } from '../ports/transport.js';
 import { lendTransport } from '../thread/thread-transport.js';
-import { type LogOptions, openLog, type StoredLog } from './log/open-log.js';
+import { createMessageLog, type LogDependencies, type MessageLog } from './message-log.js';
 
-/** What the services of one process share as their bus when there is no NATS. Dispose it after their buses. */
-export interface InProcessHub extends AsyncDisposable {
+/** What the services of one process share as their bus when there is no NATS. */
+export interface InProcessHub {
   readonly router: Router;
-  readonly log: StoredLog;
+  readonly log: MessageLog;
 }
 
-/** @throws StartupError when the database cannot be used. */
-export async function createInProcessHub(options: LogOptions): Promise<InProcessHub> {
-  const log = await openLog(options);
-  return { router: createRouter(), log, [Symbol.asyncDispose]: () => log[Symbol.asyncDispose]() };
-}
+export const createInProcessHub = (dependencies: LogDependencies): InProcessHub => ({
+  router: createRouter(),
+  log: createMessageLog(dependencies),
+});
 
 /** One service's transport on a shared hub. */
 export function joinHub({ router, log }: InProcessHub): Transport {
@@ -34,7 +33,7 @@ export function joinHub({ router, log }: InProcessHub): Transport {
     facts: {
       append: log.append,
       read: async (subject, options) => {
-        stops.push(await log.read(subject, options));
+        stops.push(log.read(subject, options));
       },
     },
     health: () => ({ ok: true }),

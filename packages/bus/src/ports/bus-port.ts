@@ -42,7 +42,10 @@ export interface ServeOptions {
 }
 
 export interface PublishOptions {
-  /** A message with the id of an earlier one of its kind is stored once (remembered for 30 seconds at least). */
+  /**
+   * A message with the id of an earlier one of its kind is stored once. Over NATS an id is remembered for 30 seconds at
+   * least, within one process the last 10,000 of a kind.
+   */
   id: string;
   /**
    * Messages with the same key are handled one after the other in the order of publication. One that is tried again may

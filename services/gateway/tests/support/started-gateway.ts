@@ -11,8 +11,7 @@ const logger = createLogger({ service: 'gateway', level: 'silent' });
 export const startReplicas = (count: number, env: Record<string, string> = {}) =>
   holding(async (resources) => {
     const { url: databaseUrl } = resources.use('test database', await createTestDatabase());
-    const options = { databaseUrl, clock: systemClock, logger };
-    const hub = resources.use('hub', await createInProcessHub(options));
+    const hub = createInProcessHub({ clock: systemClock, logger });
     const start = async () => {
       const bus = await connectBus({ url: 'inprocess', hub, service: 'gateway', logger, clock: systemClock });
       resources.add('bus', () => bus.close());
