@@ -54,7 +54,7 @@ export async function startServices(
 /** Opens a bus for each service: over NATS if there is an address, else on one hub in this process. */
 async function openBuses(
   { logger, clock, resources }: ServiceContext,
-  { databaseUrl, natsUrl: url, nats, gateway }: ServicesSettings,
+  { natsUrl: url, nats, gateway }: ServicesSettings,
 ): Promise<(service: string) => Promise<Bus>> {
   const hub = url === undefined ? createInProcessHub({ logger, clock }) : undefined;
   // The gateway's thread connects to NATS by itself.

@@ -87,8 +87,12 @@ class SubjectLog {
   #dropOldest(): void {
     const { maxCharacters = MAX_CHARACTERS, logger } = this.dependencies;
     if (this.#characters <= maxCharacters) return;
-    let excess = this.#characters - maxCharacters * STAYS;
-    const count = this.#messages.findIndex(({ body }) => (excess -= body.length) <= 0) + 1;
+    let left = this.#characters;
+    const count =
+      this.#messages.findIndex(({ body }) => {
+        left -= body.length;
+        return left <= maxCharacters * STAYS;
+      }) + 1;
     this.#forget(count);
     if (this.#consumers.size > 0)
       logger.warn(
