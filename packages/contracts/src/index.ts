@@ -16,6 +16,7 @@ export * from './identity/accounts.js';
 export * from './identity/contract.js';
 export * from './identity/keys.js';
 export * from './identity/sign-in.js';
+export { evmAccountOf, replayNameOf, storedWallet } from './identity/wallets.js';
 export * from './json/json.js';
 export * from './json/json-schemas.js';
 export * from './limits/limits.js';

@@ -18,6 +18,7 @@ import {
   parseSignUpQuotas,
   SIGN_UP_QUOTAS_FORM,
 } from './core/sign-in/sign-in-text.js';
+import { NODES_FORM, parseNodes } from './core/signatures/node-list.js';
 
 const limit = (fallback: number, min: number, max: number, what: string) =>
   wholeNumber({ min, max, what: `${what}, ${min} to ${max}` }).default(fallback);
@@ -53,6 +54,12 @@ const environment = z.object({
     .optional()
     .describe(SIGN_UP_QUOTAS_FORM),
   PUBLIC_URL: httpUrl.optional(),
+  WALLET_NODES: z
+    .string()
+    .max(4096)
+    .refine((text) => parseNodes(text) !== undefined)
+    .default('')
+    .describe(NODES_FORM),
   CONSOLE: flag.default(true),
   RATE_LIMITS: flag.default(true),
   RATE_KEY_PER_SECOND: limit(100, 1, 1_000_000, 'requests a second per key'),
@@ -66,6 +73,12 @@ const environment = z.object({
     'public verifications a minute per client address',
   ),
   RATE_APP_WALLET_PER_MINUTE: limit(60, 1, 1_000_000, 'executions a minute per wallet and deployment'),
+  RATE_APP_NODE_PER_MINUTE: limit(
+    20,
+    1,
+    1_000_000,
+    'signatures of contract accounts a minute per client address',
+  ),
   RATE_AUTH_PER_MINUTE: limit(10, 1, 1_000_000, 'sign-in requests a minute per client address'),
 });
 
@@ -106,6 +119,7 @@ export function readGatewayConfig(env: Environment) {
       publicUrl: read.PUBLIC_URL ?? localUrl(read),
       quotas: parseSignUpQuotas(read.SIGN_UP_QUOTAS ?? '') ?? DEFAULT_SIGN_UP_QUOTAS,
     },
+    walletNodes: parseNodes(read.WALLET_NODES) ?? {},
     console: read.CONSOLE,
     maxInFlight: read.MAX_IN_FLIGHT,
     maxWaiting: read.MAX_WAITING,
@@ -119,6 +133,7 @@ const ratesOf = (read: z.output<typeof environment>): RatePolicies => ({
   reading: perMinute('reading', read.RATE_APP_READS_PER_MINUTE),
   verification: perMinute('verification', read.RATE_APP_VERIFICATIONS_PER_MINUTE),
   wallet: perMinute('wallet', read.RATE_APP_WALLET_PER_MINUTE),
+  node: perMinute('node', read.RATE_APP_NODE_PER_MINUTE),
   signIn: perMinute('sign-in', read.RATE_AUTH_PER_MINUTE),
 });
 

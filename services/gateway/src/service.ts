@@ -19,6 +19,8 @@ import { createExecuteForWallet } from './public/signed-route.js';
 import { migrations } from './store/tables/migrations/index.js';
 import type { Db, GatewaySchema } from './store/tables/schema.js';
 import { startStreams } from './stream/start-streams.js';
+import { createAskChain } from './wallets/chain-nodes.js';
+import { createWalletVerifier } from './wallets/verify-wallet.js';
 
 export interface RunningGateway extends RunningService {
   /** Where it listens. */
@@ -91,9 +93,10 @@ const publicationOf = ({ payload, messageId: id, orderingKey }: OutboxMessage) =
 /** What answers the operations: the gateway's own handlers, the services over the bus, streams. */
 function operationsOf(started: Started, keys: KeyVerifier) {
   const { bus, clock, config, database, db, logger } = started;
+  const wallets = createWalletVerifier(config.walletNodes, createAskChain(config.walletNodes, started));
   const identity: IdentityHandlers = {
     ...keyHandlers({ db, bus, keys, clock, logger }),
-    ...signInHandlers({ db, clock, signIn: config.signIn }),
+    ...signInHandlers({ db, clock, wallets, signIn: config.signIn }),
     ...limitHandlers(bus, config),
   };
   const { deadlineMs, runDeadlineMs } = config;
@@ -101,7 +104,7 @@ function operationsOf(started: Started, keys: KeyVerifier) {
   const call = createDispatch(bus, identity, options);
   const stream = startStreams(bus, { call, keys, clock, logger, deadlineMs });
   const findPublished = createFindPublished(bus, clock);
-  return { call, stream, findPublished, executeForWallet: createExecuteForWallet(bus, options) };
+  return { call, stream, wallets, findPublished, executeForWallet: createExecuteForWallet(bus, options) };
 }
 
 /** Listens; resolves with the address. */

@@ -18,6 +18,7 @@ const rates = {
   reading: perMinute('reading', 1),
   verification: perMinute('verification', 1),
   wallet: perMinute('wallet', 1),
+  node: perMinute('node', 1),
   signIn: perMinute('sign-in', 1),
 };
 

@@ -2,10 +2,12 @@ import { type JsonObject, publicContract, ServiceError } from '@orrery/contracts
 import bs58 from 'bs58';
 import fc from 'fast-check';
 import nacl from 'tweetnacl';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { describe, expect, it } from 'vitest';
 import { perMinute } from '../src/core/rates/token-bucket.js';
 import type { RoutedRpc } from '../src/core/requests/operation.js';
 import { createExecuteForWallet, type ExecuteForWallet } from '../src/public/signed-route.js';
+import { createWalletVerifier } from '../src/wallets/verify-wallet.js';
 import { fakeApp } from './support/fake-app.js';
 
 const ADDRESS = `0x${'ab'.repeat(20)}`;
@@ -20,6 +22,7 @@ const DATA = {
   attestation: null,
   pushes: [],
 };
+const EVM = `0x${'12'.repeat(20)}`;
 const newPair = () => nacl.sign.keyPair();
 const pair = newPair();
 const base64 = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64');
@@ -98,6 +101,12 @@ describe('the route of public execution', () => {
       ['/wallet', { wallet: 'z'.repeat(44) }],
       ['/wallet', { wallet: ` ${body.wallet}` }],
       ['/wallet', { wallet: 7 }],
+      ['/wallet', { wallet: '0xd8DA6BF26964aF9D7eEd9e03E53415D37aA96045' }],
+      ['/wallet', { wallet: `eip155:0:0x${'12'.repeat(20)}` }],
+      ['/signature', { wallet: `0x${'12'.repeat(20)}` }],
+      ['/signature', { wallet: `0x${'12'.repeat(20)}`, signature: `0x${'12'.repeat(64)}` }],
+      ['/signature', { signature: `0x${'12'.repeat(65)}` }],
+      ['/signature', { wallet: `eip155:10:0x${'12'.repeat(20)}`, signature: `0x${'12'.repeat(4096)}` }],
       ['/signature', { signature: bs58.encode(new Uint8Array(63).fill(7)) }],
       ['/signature', { signature: 'z'.repeat(88) }],
       ['/signature', { signature: '2'.repeat(100_000) }],
@@ -165,6 +174,7 @@ describe('rate limits of public execution', () => {
     reading: perMinute('reading', 1),
     verification: perMinute('verification', 1),
     wallet: perMinute('wallet', 3),
+    node: perMinute('node', 2),
     signIn: perMinute('sign-in', 1),
   };
 
@@ -180,6 +190,19 @@ describe('rate limits of public execution', () => {
     });
   });
 
+  it('count a client address before the node of a chain is asked', async () => {
+    const asked: string[] = [];
+    const wallets = createWalletVerifier({ 10: [] }, async ({ address }) => asked.push(address) > 0);
+    const { codeOf, post, calls } = publicApp(undefined, { rates, wallets });
+    const wallet = `eip155:10:0x${'12'.repeat(20)}`;
+    const body = { ...bodyOf(), wallet, signature: `0x${'01'.repeat(300)}` };
+    for (let n = 0; n < 2; n += 1) expect((await post(body)).statusCode).toBe(200);
+    expect(await codeOf(body)).toBe('429 rate_limited');
+    expect((await post(body)).headers['ratelimit-policy']).toBe('"address";q=6;w=60');
+    expect(asked).toHaveLength(2);
+    expect(calls[0]?.[1].caller).toEqual({ kind: 'wallet', wallet });
+  });
+
   it('count a wallet in a deployment after it, whichever form the path has', async () => {
     const { post } = publicApp(undefined, { rates: { ...rates, address: perMinute('address', 1000) } });
     const statuses = [];
@@ -187,6 +210,19 @@ describe('rate limits of public execution', () => {
       statuses.push((await post(bodyOf(), {}, path)).statusCode);
     expect(statuses).toEqual([200, 200, 200, 429]);
     expect((await post(bodyOf(newPair()))).statusCode).toBe(200);
+    const account = privateKeyToAccount(generatePrivateKey());
+    const message = `orrery:${ADDRESS}:enter:${Date.now()}`;
+    const signature = await account.signMessage({ message });
+    const spelled = [
+      account.address,
+      account.address.toLowerCase(),
+      `eip155:10:${account.address}`,
+      account.address,
+    ];
+    const ofKey = [];
+    for (const wallet of spelled)
+      ofKey.push((await post({ event: 'enter', wallet, message, signature })).statusCode);
+    expect(ofKey).toEqual([200, 200, 200, 429]);
     const elsewhere = bodyOf(pair, `orrery:0x${'cd'.repeat(20)}:enter:${Date.now()}`);
     const { statusCode, headers } = await post(elsewhere);
     expect([statusCode, headers['ratelimit']]).toEqual([200, '"wallet";r=2;t=20']);
@@ -282,8 +318,8 @@ describe('whatever strangers send', () => {
       {
         event: fc.oneof(text, fc.jsonValue()),
         input: fc.jsonValue(),
-        wallet: fc.oneof(text, fc.constant(bodyOf().wallet)),
-        signature: fc.oneof(text, fc.constant(bodyOf().signature)),
+        wallet: fc.oneof(text, fc.constantFrom(bodyOf().wallet, EVM, `eip155:10:${EVM}`)),
+        signature: fc.oneof(text, fc.constantFrom(bodyOf().signature, `0x${'12'.repeat(65)}`)),
         message: fc.oneof(text, fc.constant(bodyOf().message)),
       },
       { requiredKeys: [] },

@@ -1,19 +1,30 @@
 import { accountChanged } from '@orrery/contracts';
+import { startContractAccounts } from '@orrery/testing/payments';
+import { startAnvil } from '@orrery/testing/servers';
 import bs58 from 'bs58';
 import nacl from 'tweetnacl';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { parseSiweMessage, validateSiweMessage } from 'viem/siwe';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { setAccountDisabled, setAccountQuotas } from '../src/store/accounts/account-store.js';
 import { ask, startReplicas } from './support/started-gateway.js';
 
+const CHAIN = 84_532;
+let anvil: Awaited<ReturnType<typeof startAnvil>>;
 let system: Awaited<ReturnType<typeof startReplicas>>;
 beforeAll(async () => {
+  anvil = await startAnvil({ chainId: CHAIN });
   system = await startReplicas(2, {
     SIGN_UP: 'open',
     PUBLIC_URL: 'https://orrery.example',
     RATE_LIMITS: 'off',
+    WALLET_NODES: `eip155:${CHAIN}=${anvil.url}`,
   });
 });
-afterAll(() => system[Symbol.asyncDispose]());
+afterAll(async () => {
+  await system?.[Symbol.asyncDispose]();
+  await anvil?.stop();
+});
 
 const post = (path: string, body: object, replica = 0) =>
   ask(system.urls[replica] ?? '', 'POST', path, undefined, body);
@@ -171,6 +182,66 @@ describe('wallet sign-in', () => {
       wallet: newWallet().wallet,
     });
     expect(answer.body).toMatchObject({ status: 403, code: 'sign_up_closed' });
+  });
+});
+
+describe('sign-in with accounts of EVM chains', () => {
+  const account = privateKeyToAccount(generatePrivateKey());
+  const challenged = async (wallet: string, more = {}) =>
+    (await post('/auth/challenge', { wallet, ...more })).body.data.message as string;
+  const signIn = (wallet: string, message: string, signature: string, replica = 0) =>
+    post('/auth/token', { wallet, message, signature }, replica);
+
+  it('asks for a text that EIP-4361 describes', async () => {
+    const fields = { domain: 'orrery.example', address: account.address };
+    const message = parseSiweMessage(await challenged(account.address.toLowerCase()));
+    expect(message).toMatchObject({ ...fields, chainId: 1, version: '1', uri: 'https://orrery.example/' });
+    expect(validateSiweMessage({ message, ...fields })).toBe(true);
+    const named = parseSiweMessage(await challenged(`eip155:10:${account.address}`));
+    expect(named).toMatchObject({ ...fields, chainId: 10 });
+  });
+
+  it('is one account for a key, in whichever way it is spelled', async () => {
+    const ids = new Set();
+    for (const wallet of [account.address, account.address.toLowerCase(), `eip155:10:${account.address}`]) {
+      const message = await challenged(wallet);
+      const { status, body } = await signIn(wallet, message, await account.signMessage({ message }), 1);
+      expect([status, body.data.account.wallet]).toEqual([200, account.address]);
+      ids.add(body.data.account.id);
+    }
+    expect(ids.size).toBe(1);
+  });
+
+  it('takes a challenge once, by the wallet that it was made for', async () => {
+    const message = await challenged(account.address);
+    const thief = privateKeyToAccount(generatePrivateKey());
+    const stolen = await thief.signMessage({ message });
+    expect((await signIn(account.address, message, stolen)).body.code).toBe('invalid_signature');
+    expect((await signIn(thief.address, message, stolen)).body.code).toBe('message_expired');
+    const signature = await account.signMessage({ message });
+    expect((await signIn(account.address.toLowerCase(), message, signature)).status).toBe(200);
+    expect((await signIn(account.address, message, signature)).body.code).toBe('message_expired');
+  });
+
+  it('signs for a key of the API', async () => {
+    const asked = { purpose: 'key', scopes: ['read'], expiresAt: '2099-01-01T00:00:00Z' };
+    const message = await challenged(account.address, asked);
+    const { body } = await signIn(account.address, message, await account.signMessage({ message }));
+    expect(body.data).toMatchObject({ scopes: ['read'], expiresAt: '2099-01-01T00:00:00.000Z' });
+  });
+
+  it('is open to contract accounts, deployed or not', async () => {
+    const safe = await (await startContractAccounts(anvil.url)).create(generatePrivateKey());
+    const wallet = `eip155:${CHAIN}:${safe.address}`;
+    for (const next of [safe.deploy, async () => undefined]) {
+      const message = await challenged(wallet);
+      const { status, body } = await signIn(wallet, message, await safe.sign(message));
+      expect([status, body.data.account.wallet]).toEqual([200, wallet]);
+      await next();
+    }
+    const elsewhere = `eip155:10:${safe.address}`;
+    const message = await challenged(elsewhere);
+    expect((await signIn(elsewhere, message, await safe.sign(message))).body.code).toBe('unknown_chain');
   });
 });
 

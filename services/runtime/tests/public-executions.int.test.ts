@@ -215,6 +215,25 @@ describe('a message', () => {
     expect((await counter('a')).state['count']).toBe(2);
   });
 
+  it('runs once for an account of EVM chains, in whichever way it is spelled', async () => {
+    const { send, counter, history } = await plant();
+    const at = Date.now();
+    const spelled = '0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045';
+    const as = (wallet: string): Caller => ({ kind: 'wallet', wallet });
+    const first = await send({ at, caller: as(spelled) });
+    expect(first.data.stateChanges).toMatchObject({ 'mark:last': { by: spelled } });
+    for (const wallet of [spelled, spelled.toLowerCase(), `eip155:1:${spelled}`, `eip155:10:${spelled}`]) {
+      expect(await send({ at, caller: as(wallet) })).toEqual(first);
+      expect(await codeOf(send({ at, caller: as(wallet), input: { id: 'b' } }))).toBe('message_already_used');
+    }
+    expect((await counter('a')).state['count']).toBe(1);
+    await send({ at: at - 1, caller: as(`eip155:1:${spelled}`) });
+    expect((await history()).map(({ caller }) => caller)).toEqual([
+      `wallet:eip155:1:${spelled}`,
+      `wallet:${spelled}`,
+    ]);
+  });
+
   it('of a run under way is in flight, unless the call awaits the run', async () => {
     const { send } = await plant();
     const sent = { event: 'judged', at: Date.now() };

@@ -17,9 +17,7 @@ export const accountRecord = z
   .strictObject({
     id: recordId.describe('Numeric id.'),
     name: z.string().describe('Its name.'),
-    wallet: nullableText.describe(
-      'The wallet that signed up, in base58. Null: the operator made the account.',
-    ),
+    wallet: nullableText.describe('The wallet that signed up. Null: the operator made the account.'),
     quotas: accountQuotas.describe('What it may use up.'),
     ...recordTimes,
   })

@@ -4,18 +4,7 @@ import { operationsAt } from '../rpc/operation.js';
 import { scope } from '../rpc/rpc.js';
 import { accountRecord } from './accounts.js';
 import { keyScopes } from './keys.js';
-
-/** Base58 of an ed25519 public key; whether it is one is checked with the signature. */
-export const walletAddress = z
-  .string()
-  .regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/, 'A base58 public key is required.')
-  .meta({ id: 'Wallet', description: 'A wallet: base58 of the 32 bytes of an ed25519 public key.' });
-
-/** Base58 of the 64 bytes of an ed25519 signature. */
-export const walletSignature = z
-  .string()
-  .regex(/^[1-9A-HJ-NP-Za-km-z]{64,88}$/, 'A base58 signature is required.')
-  .meta({ id: 'WalletSignature', description: 'Base58 of the 64 bytes of an ed25519 signature.' });
+import { walletAddress, walletSignature } from './wallets.js';
 
 const { read, write } = operationsAt('/auth', 'Sign-in', { access: { scope: 'none', relation: 'public' } });
 
@@ -72,20 +61,31 @@ export const signInRpcs = {
         .meta({ id: 'ChallengeRequest', description: 'Who wants to sign in, or to sign for a key.' }),
       data: z
         .strictObject({
-          message: z.string().describe('The text to sign, by CAIP-122. It is good for one use.'),
+          message: z
+            .string()
+            .describe(
+              'The text to sign, by CAIP-122 (EIP-4361 for accounts on EVM chains). It is good for one use.',
+            ),
           expiresAt: timestamp.describe('Until when it can be used: for five minutes.'),
         })
         .meta({ id: 'Challenge', description: 'A text for a wallet to sign.' }),
     },
   ),
   'auth.token': write('POST', '/token', 'Exchange a signed challenge for a token', {
-    http: { bodyBytes: () => 4 * 1024 },
-    errors: ['sign_up_closed', 'invalid_signature', 'message_expired', 'forbidden', 'limit_reached'],
+    http: { bodyBytes: () => 12 * 1024 },
+    errors: [
+      'sign_up_closed',
+      'invalid_signature',
+      'unknown_chain',
+      'message_expired',
+      'forbidden',
+      'limit_reached',
+    ],
     body: z
       .strictObject({
         wallet: walletAddress.describe('The wallet that has signed.'),
         message: z.string().min(1).max(2048).describe('The text of the challenge, unchanged.'),
-        signature: walletSignature.describe('Its signature over the UTF-8 bytes of `message`.'),
+        signature: walletSignature.describe('Its signature over `message`.'),
       })
       .meta({ id: 'TokenRequest', description: 'A signed challenge.' }),
     data: signedIn,

@@ -45,6 +45,9 @@ const rateLimits = z
     publicReadsPerAddressPerMinute: count('Requests without a key that read, a minute per client address.'),
     publicVerificationsPerAddressPerMinute: count('Of these that verify a history.'),
     publicPerWalletPerMinute: count('Public executions a minute per wallet and deployment.'),
+    contractSignaturesPerAddressPerMinute: count(
+      'Public executions a minute per client address whose signature the node of a chain is asked about.',
+    ),
     signInPerAddressPerMinute: count('Sign-in requests a minute per client address.'),
   })
   .meta({ id: 'RateLimits', description: 'How many requests there may be.' });

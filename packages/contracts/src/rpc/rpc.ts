@@ -36,7 +36,7 @@ export type Caller = z.infer<typeof caller>;
 export const accountOf = (who: Caller): number | undefined =>
   who.kind === 'account' ? who.accountId : undefined;
 
-/** The `caller` of a journal entry: `account:7`, `wallet:<base58>`, `schedule:<event>`. */
+/** The `caller` of a journal entry: `account:7`, `wallet:<stored form>`, `schedule:<event>`. */
 export function callerName(who: Caller): string {
   switch (who.kind) {
     case 'account':

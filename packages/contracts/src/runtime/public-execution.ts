@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { walletAddress, walletSignature } from '../identity/sign-in.js';
+import { walletAddress, walletSignature } from '../identity/wallets.js';
 import { jsonObject } from '../json/json-schemas.js';
 import { deploymentInPath } from '../names/names.js';
 import { namedBytes } from '../records/content-limits.js';
@@ -55,6 +55,7 @@ export type PaymentDemand = z.infer<typeof paymentDemand>;
 /** What may be refused before anything is read, and what an execution may fail with. */
 const refusals = [
   'invalid_signature',
+  'unknown_chain',
   'message_mismatch',
   'message_expired',
   'message_already_used',
@@ -106,6 +107,9 @@ const address = z
   .max(64)
   .describe(deploymentInPath.description ?? '');
 
+/** Of a contract account: far more than a key's. */
+const SIGNATURE_BYTES = 8192;
+
 const DEPLOYMENT = '/app/deployments/:address';
 const publicly = { access: { scope: 'none', relation: 'public' } } as const;
 
@@ -126,7 +130,7 @@ export const publicContract = defineContract('gateway', {
     params: z.strictObject({ address }),
   }).write('POST', '/execute', 'Execute an event with a signed message', {
     http: {
-      bodyBytes: (limits) => limits.inputBytes + namedBytes(limits),
+      bodyBytes: (limits) => limits.inputBytes + namedBytes(limits) + SIGNATURE_BYTES,
       signed: true,
       accepted: { data: acceptedExecution, is: (data) => 'executionId' in data },
       location: ({ params }, { executionId }) =>
@@ -149,7 +153,7 @@ export const publicContract = defineContract('gateway', {
       .strictObject({
         ...executedEvent,
         wallet: walletAddress.describe('The wallet that has signed.'),
-        signature: walletSignature.describe('Its signature over the UTF-8 bytes of `message`.'),
+        signature: walletSignature.describe('Its signature over `message`.'),
         message: signedMessage.describe('The text that was signed; it runs once, with one input.'),
       })
       .meta({ id: 'PublicExecuteRequest', description: 'An execution that a wallet has signed.' }),

@@ -45,12 +45,13 @@ const requestLimitsOf = ({ limits, deadlineMs, runDeadlineMs, rates }: OwnLimits
   rates: rates === undefined ? null : ratesOf(rates),
 });
 
-const ratesOf = ({ key, address, reading, verification, wallet, signIn }: RatePolicies) => ({
+const ratesOf = ({ key, address, reading, verification, wallet, node, signIn }: RatePolicies) => ({
   keyPerSecond: key.perSecond,
   keyBurst: key.burst,
   publicPerAddressPerMinute: address.burst,
   publicReadsPerAddressPerMinute: reading.burst,
   publicVerificationsPerAddressPerMinute: verification.burst,
   publicPerWalletPerMinute: wallet.burst,
+  contractSignaturesPerAddressPerMinute: node.burst,
   signInPerAddressPerMinute: signIn.burst,
 });

@@ -10,10 +10,10 @@ import type { Clock } from '@orrery/service-kit';
 import { expiryOf } from '../core/keys/key-token.js';
 import type { IdentityHandlers } from '../core/requests/operation.js';
 import { type SignedKey, signInText } from '../core/sign-in/sign-in-text.js';
-import { isSignedBy, type SignedMessage } from '../core/signatures/verify-signature.js';
 import { type AccountRow, accountRecordOf } from '../store/accounts/account-store.js';
 import { exchangeSignInCode, signInWallet, storeChallenge } from '../store/sign-in/sign-in.js';
 import type { Db } from '../store/tables/schema.js';
+import type { SignedMessage, WalletVerifier } from '../wallets/verify-wallet.js';
 
 /** How long a wallet has to sign. */
 const CHALLENGE_MS = 5 * 60_000;
@@ -30,6 +30,7 @@ export interface SignInConfig {
 export interface SignInContext {
   db: Db;
   clock: Clock;
+  wallets: WalletVerifier;
   signIn: SignInConfig;
 }
 
@@ -42,9 +43,9 @@ export const signInHandlers = (context: SignInContext): SignInHandlers => ({
     refuseWhenClosed(context.signIn);
     return { data: await challenge(context, body) };
   },
-  'auth.token': async ({ body }) => {
+  'auth.token': async ({ body }, { signal }) => {
     refuseWhenClosed(context.signIn);
-    return { data: signedIn(await verifiedSignIn(context, body)) };
+    return { data: signedIn(await verifiedSignIn(context, body, signal)) };
   },
   'auth.code': async ({ body }, { isFromHere }) => {
     if (isFromHere?.() !== true)
@@ -66,10 +67,13 @@ const signedIn = ({ account, key }: { account: AccountRow; key: CreatedKey }) =>
 });
 
 /** The signature comes first, so that only the wallet's owner can use up its challenge. */
-async function verifiedSignIn({ db, clock, signIn }: SignInContext, signed: SignedMessage) {
-  const now = new Date(clock.now());
-  if (!(await isSignedBy(signed))) throw new ServiceError('invalid_signature');
-  return await signInWallet(db, signed, { now, quotas: signIn.quotas });
+async function verifiedSignIn(
+  { db, clock, wallets, signIn }: SignInContext,
+  signed: SignedMessage,
+  signal: AbortSignal,
+) {
+  const signer = await wallets.verify(signed, signal);
+  return await signInWallet(db, signed, { signer, now: new Date(clock.now()), quotas: signIn.quotas });
 }
 
 async function challenge({ db, clock, signIn }: SignInContext, { wallet, ...asked }: ChallengeRequest) {

@@ -1,27 +1,25 @@
 import type { Bus } from '@orrery/bus';
 import {
   type AcceptedExecution,
-  fieldProblem,
   type OfferedPayment,
   parseRequest,
   publicContract,
   type publicExecutionRpcs,
   type ReplyOf,
   type RequestOf,
-  refusedHttp,
+  replayNameOf,
   runtimeContract,
-  ServiceError,
 } from '@orrery/contracts';
 import { isTraced } from '@orrery/service-kit';
 import type { FastifyInstance, FastifyReply } from 'fastify';
+import { clientSubject } from '../core/clients/clients.js';
 import type { GatewayCall, RoutedRpc } from '../core/requests/operation.js';
 import { paymentHeaders, readPayment } from '../core/requests/payment-headers.js';
 import { requestSchema } from '../core/requests/request-schema.js';
-import { readBase58 } from '../core/signatures/encodings.js';
-import { isSignatureOf, type SignedMessage } from '../core/signatures/verify-signature.js';
 import { applyDecision, type RateContext } from '../http/rates/limiter.js';
 import { type DispatchOptions, inRequestSpan, outcomeOf } from '../http/routes/dispatch.js';
 import { callOf, type RouteContext, readRequest, routeOf } from '../http/routes/operation-route.js';
+import type { WalletVerifier } from '../wallets/verify-wallet.js';
 
 type PublicRpc = (typeof publicExecutionRpcs)['executions.public'];
 type PublicRequest = RequestOf<(typeof publicContract.rpcs)['public.execute']>;
@@ -34,13 +32,15 @@ export type ExecuteForWallet = (
 
 export interface SignedRouteContext extends RouteContext, RateContext {
   executeForWallet: ExecuteForWallet;
+  wallets: WalletVerifier;
   /** The address under which clients reach the service. */
   publicUrl: string;
 }
 
 /**
  * Makes the route of an operation that a wallet signs. What the gateway checks comes in this order: the address's rate,
- * the shape of body and payment header, the signature, the wallet's rate. The runtime checks the rest.
+ * the shape of body and payment header, the signature (before the node of a chain is asked, the address's rate of that), the
+ * wallet's rate. The runtime checks the rest.
  */
 export function addSignedRoute(app: FastifyInstance, rpc: RoutedRpc, context: SignedRouteContext): void {
   const schema = requestSchema(rpc);
@@ -50,10 +50,11 @@ export function addSignedRoute(app: FastifyInstance, rpc: RoutedRpc, context: Si
       const read = readRequest(http, schema);
       const request: PublicRequest = parseRequest(publicContract.rpcs['public.execute'], read);
       const offered = readPayment(http.raw);
-      await refuseUnsigned(request.body);
-      await limitWallet(request, context, reply);
-      const { wallet } = request.body;
-      const call: GatewayCall = { ...callOf(http, reply, context), caller: { kind: 'wallet', wallet } };
+      const called = callOf(http, reply, context);
+      const asking = () => limit('node', clientSubject(http.ip), context, reply);
+      const wallet = await context.wallets.verify(request.body, called.signal, asking);
+      await limit('wallet', `${replayNameOf(wallet)}:${deploymentIn(request)}`, context, reply);
+      const call: GatewayCall = { ...called, caller: { kind: 'wallet', wallet } };
       const { data, payment } = await context.executeForWallet(callRequest(request, offered, context), call);
       if (payment !== null) reply.headers(paymentHeaders(payment));
       if ('executionId' in data) acceptForLater(rpc, request, data, reply);
@@ -88,33 +89,21 @@ const callRequest = (
   resource: new URL(`/app/deployments/${encodeURIComponent(params.address)}/execute`, publicUrl).href,
 });
 
-/** @throws `validation_failed` for what is not base58 of the right length, `invalid_signature` */
-async function refuseUnsigned({ wallet, message, signature }: SignedMessage): Promise<void> {
-  const key = bytesOf('wallet', wallet, 32);
-  const bytes = bytesOf('signature', signature, 64);
-  if (!(await isSignatureOf(key, Buffer.from(message, 'utf8'), bytes)))
-    throw new ServiceError(
-      'invalid_signature',
-      'The signature is not the ed25519 signature of this wallet over the UTF-8 bytes of the message.',
-    );
+/** The deployment that the message names, in whichever form the path has it. */
+function deploymentIn({ params, body: { message } }: PublicRequest): string {
+  const [, named = params.address] = /^orrery:(0x[0-9a-f]{40}):/i.exec(message) ?? [];
+  return named.toLowerCase();
 }
 
-function bytesOf(member: string, text: string, size: number): Uint8Array {
-  const bytes = readBase58(text, size);
-  if (bytes !== undefined) return bytes;
-  throw refusedHttp([fieldProblem(`/body/${member}`, 'invalid', `Base58 of ${size} bytes is required.`)]);
-}
-
-/** Counts the wallet's calls of the deployment that its message names. */
-async function limitWallet(
-  { params, body: { wallet, message } }: PublicRequest,
+/** Counts a call against one of the limits. @throws `rate_limited` */
+async function limit(
+  policy: 'wallet' | 'node',
+  subject: string,
   { limiter, rates }: RateContext,
   reply: FastifyReply,
 ): Promise<void> {
   if (rates === undefined) return;
-  const [, named = params.address] = /^orrery:(0x[0-9a-f]{40}):/i.exec(message) ?? [];
-  const decision = await limiter.take(rates.wallet, `${wallet}:${named.toLowerCase()}`);
-  const refusal = applyDecision(rates.wallet, decision, reply);
+  const refusal = applyDecision(rates[policy], await limiter.take(rates[policy], subject), reply);
   if (refusal !== undefined) throw refusal;
 }
 

@@ -11,6 +11,7 @@ import { type AppContext, createApp, type HttpLimits } from '../../src/app.js';
 import type { CallOperation, GatewayCall, RoutedRpc } from '../../src/core/requests/operation.js';
 import { type KeyVerifier, principalOfKey } from '../../src/http/access/access.js';
 import { createLocalLimiter } from '../../src/http/rates/limiter.js';
+import { createWalletVerifier } from '../../src/wallets/verify-wallet.js';
 import { thingContract } from './fake-contract.js';
 
 export const scopes: readonly Scope[] = ['read', 'write', 'execute', 'keys'];
@@ -76,6 +77,7 @@ export function fakeApp(overrides: Partial<AppContext> = {}): FakeApp {
       throw new ServiceError('unavailable');
     },
     findPublished: async (address) => ({ address, worldAddress: '1', head: '0'.repeat(64) }),
+    wallets: createWalletVerifier({}, async () => false),
     publicUrl: 'http://localhost:3000',
     stream: async (_request, call) => void call.begin().end(),
     routes: Object.values(thingContract.rpcs) as RoutedRpc[],

@@ -17,6 +17,8 @@ export interface RatePolicies {
   readonly verification: RatePolicy;
   /** `/app`, per wallet and deployment, after it. */
   readonly wallet: RatePolicy;
+  /** Signatures that the node of a chain is asked about, per client address. */
+  readonly node: RatePolicy;
   /** `/auth`, per client address. */
   readonly signIn: RatePolicy;
 }

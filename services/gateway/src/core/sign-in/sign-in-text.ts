@@ -1,4 +1,4 @@
-import type { AccountQuotas, Scope } from '@orrery/contracts';
+import { type AccountQuotas, evmAccountOf, type Scope } from '@orrery/contracts';
 
 /** A key that a wallet signs for. */
 export interface SignedKey {
@@ -20,20 +20,24 @@ export interface SignInText {
   key: SignedKey | null;
 }
 
-/** The text that a wallet shows and signs: CAIP-122 in the form that Solana wallets know. */
-export const signInText = ({ domain, uri, wallet, nonce, issuedAt, expiresAt, key }: SignInText): string =>
-  [
-    `${domain} wants you to sign in with your Solana account:`,
-    wallet,
+/** The text that a wallet shows and signs: CAIP-122 in the form that Solana wallets know, EIP-4361 on EVM chains. */
+export const signInText = ({ domain, uri, wallet, nonce, issuedAt, expiresAt, key }: SignInText): string => {
+  const { address, chainId = 1 } = evmAccountOf(wallet) ?? {};
+  return [
+    `${domain} wants you to sign in with your ${address === undefined ? 'Solana' : 'Ethereum'} account:`,
+    address ?? wallet,
     '',
     `${statementOf(key)} This costs nothing and moves nothing.`,
     '',
     `URI: ${uri}`,
     'Version: 1',
+    // EIP-4361 wants a chain: that of a contract account, and the first one for a key.
+    ...(address === undefined ? [] : [`Chain ID: ${chainId}`]),
     `Nonce: ${nonce}`,
     `Issued At: ${issuedAt.toISOString()}`,
     `Expiration Time: ${expiresAt.toISOString()}`,
   ].join('\n');
+};
 
 /** One line, as CAIP-122 wants it: names have no control characters. */
 function statementOf(key: SignedKey | null): string {

@@ -1,29 +1,13 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { hasCanonicalScalar, isSafePoint, readBase58 } from './encodings.js';
-
-export interface SignedMessage {
-  /** Base58 of 32 bytes. */
-  wallet: string;
-  message: string;
-  /** Base58 of 64 bytes. */
-  signature: string;
-}
+import { hasCanonicalScalar, isSafePoint } from './encodings.js';
 
 /**
- * Whether `signature` is the wallet's ed25519 signature over the UTF-8 bytes of `message`. Small-order and
+ * Whether `signature` (64 bytes) is the ed25519 signature of the key (32 bytes) over the message. Small-order and
  * non-canonical points and malleable signatures are refused: they would let one signature stand for many, and versions
  * of OpenSSL differ in what they make of them. The curve arithmetic, about 150 µs, runs in the thread pool, beside the
  * event loop.
  */
-export async function isSignedBy({ wallet, message, signature }: SignedMessage): Promise<boolean> {
-  const key = readBase58(wallet, 32);
-  const bytes = readBase58(signature, 64);
-  if (key === undefined || bytes === undefined) return false;
-  return await isSignatureOf(key, Buffer.from(message, 'utf8'), bytes);
-}
-
-/** The same for a key of 32 bytes and a signature of 64. */
 export async function isSignatureOf(
   key: Uint8Array,
   message: Uint8Array,

@@ -330,6 +330,7 @@ export const RECORD_EXAMPLES: Readonly<Record<string, unknown>> = {
         publicReadsPerAddressPerMinute: 600,
         publicVerificationsPerAddressPerMinute: 10,
         publicPerWalletPerMinute: 60,
+        contractSignaturesPerAddressPerMinute: 20,
         signInPerAddressPerMinute: 10,
       },
     },

@@ -13,12 +13,13 @@ const WALLET_KEY = 'wallet sign-in';
  * Takes a challenge whose signature was verified, finds or creates the account and creates the key: one that was signed
  * for, or one with all scopes for a day. All in one transaction: a failed sign-in keeps the challenge.
  *
+ * @param signer the wallet as its account is stored; the challenge may name it with a chain
  * @throws ServiceError `message_expired`, `forbidden`, `limit_reached`.
  */
 export const signInWallet = (
   db: Db,
   signed: Pick<Challenge, 'wallet' | 'message'>,
-  { now, quotas }: { now: Date; quotas: AccountQuotas },
+  { signer, now, quotas }: { signer: string; now: Date; quotas: AccountQuotas },
 ): Promise<{ account: AccountRow; key: CreatedKey }> =>
   transaction(db, async (trx) => {
     const challenge = await takeChallenge(trx, signed, now);
@@ -27,7 +28,7 @@ export const signInWallet = (
         'message_expired',
         'The challenge is unknown, used or expired. Ask for a new one.',
       );
-    const account = await accountOfWallet(trx, signed.wallet, quotas);
+    const account = await accountOfWallet(trx, signer, quotas);
     if (account.disabled_at !== null) throw new ServiceError('forbidden', 'The account is disabled.');
     const { key } = challenge;
     if (key === null) return { account, key: await addSessionKey(trx, account.id, WALLET_KEY, now) };

@@ -9,6 +9,7 @@ import {
   type publicExecutionReadRpcs,
   type publicExecutionRpcs,
   type RequestOf,
+  replayNameOf,
   ServiceError,
   type SettlementResponse,
   toNfc,
@@ -131,8 +132,8 @@ function onceForMessage(
   const now = clock.now();
   const windowMs = messageWindow.maxAgeMs + messageWindow.maxAheadMs;
   return {
-    keys: [{ scope: 'message', key: canonicalHash({ wallet, message }), windowMs }],
-    requestHash: canonicalHash({ deploymentId, event, input, wallet }),
+    keys: [{ scope: 'message', key: canonicalHash({ wallet: replayNameOf(wallet), message }), windowMs }],
+    requestHash: canonicalHash({ deploymentId, event, input, wallet: replayNameOf(wallet) }),
     signedAt: time,
     refuseNew: () => refuseOutsideWindow(time, now, messageWindow),
   };
