@@ -113,7 +113,7 @@ const IN_ORDER = `
   aiModelsList chainsList limitsGet cronPreview
   deploymentsCreate deploymentsDelete deploymentsCreate deploymentsList deploymentsGet deploymentsUpdate
   bindingsList bindingsRemove bindingsAdd instancesCreate instancesList instancesGet instancesUpdate
-  deploymentsPublish publicExecute publicGet publicInstances publicInstance publicHistory publicEntry publicVerify
+  deploymentsPublish publicExecute publicGet publicInstances publicInstance publicHistory publicEntry publicVerify publicStream
   deploymentsUnpublish deploymentsExecute executionsGet executionsGetPublic
   historyList historyGet historyVerify deploymentsStream deploymentsUsage paymentsList
   pushesList pushesRetry pushesSkip

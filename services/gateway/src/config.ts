@@ -46,6 +46,9 @@ const environment = z.object({
   MAX_BODY_MIB: limit(64, 1, 65_536, 'MiB that the bodies of all requests may take at once'),
   SHUTDOWN_DELAY_MS: limit(0, 0, 60_000, 'milliseconds for which requests are still taken once it is to end'),
   MAX_STREAMS: limit(1000, 1, 100_000, 'live streams that may be open at once'),
+  MAX_PUBLIC_STREAMS: limit(4000, 0, 100_000, 'live streams without a key that may be open at once'),
+  MAX_STREAMS_PER_ADDRESS: limit(5, 1, 100_000, 'of these, those of one client address'),
+  MAX_STREAMS_PER_DEPLOYMENT: limit(1000, 1, 100_000, 'of these, those of one deployment'),
   SIGN_UP: z.enum(['open', 'closed']).default('closed').describe('open or closed'),
   SIGN_UP_QUOTAS: z
     .string()
@@ -112,6 +115,11 @@ export function readGatewayConfig(env: Environment) {
     // A run is waited for never shorter than any other call.
     runDeadlineMs: Math.max(read.CALL_DEADLINE_MS, read.AI_DEADLINE_MS + ENDING_MS),
     maxStreams: read.MAX_STREAMS,
+    streamBounds: {
+      perAddress: read.MAX_STREAMS_PER_ADDRESS,
+      perDeployment: read.MAX_STREAMS_PER_DEPLOYMENT,
+      ofStrangers: read.MAX_PUBLIC_STREAMS,
+    },
     // Load balancers see `/readyz` refuse before connections are refused.
     shutdownDelayMs: read.SHUTDOWN_DELAY_MS,
     signIn: {

@@ -99,11 +99,11 @@ function operationsOf(started: Started, keys: KeyVerifier) {
     ...signInHandlers({ db, clock, wallets, signIn: config.signIn }),
     ...limitHandlers(bus, config),
   };
-  const { deadlineMs, runDeadlineMs } = config;
+  const { deadlineMs, runDeadlineMs, streamBounds } = config;
   const options = { onError: database.storage.note, longerMs: runDeadlineMs - deadlineMs };
   const call = createDispatch(bus, identity, options);
-  const stream = startStreams(bus, { call, keys, clock, logger, deadlineMs });
   const findPublished = createFindPublished(bus, clock);
+  const stream = startStreams(bus, { call, findPublished, streamBounds, keys, clock, logger, deadlineMs });
   return { call, stream, wallets, findPublished, executeForWallet: createExecuteForWallet(bus, options) };
 }
 

@@ -1,8 +1,10 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { type JournalFact, liveContract, ServiceError } from '@orrery/contracts';
+import { type JournalFact, liveContract, readingContract, ServiceError } from '@orrery/contracts';
 import { createLogger, systemClock } from '@orrery/service-kit';
 import { afterEach, describe, expect, it } from 'vitest';
+import type { AppContext } from '../src/app.js';
+import { perMinute } from '../src/core/rates/token-bucket.js';
 import type { RoutedRpc } from '../src/core/requests/operation.js';
 import { type KeyVerifier, principalOfKey } from '../src/http/access/access.js';
 import { streamDeployment } from '../src/stream/start-streams.js';
@@ -12,8 +14,13 @@ import { authorized, fakeApp } from './support/fake-app.js';
 const deployment = `0x${'a'.repeat(40)}`;
 const path = `/api/worlds/1/deployments/${deployment}/stream`;
 
+const routes = [
+  liveContract.rpcs['deployments.stream'],
+  readingContract.rpcs['public.stream'],
+] as RoutedRpc[];
+
 /** A journal that tests write, an application that streams it. */
-async function setUp() {
+async function setUp(overrides: Partial<AppContext> = {}) {
   const entries: JournalFact[] = [];
   let pages = 0;
   let access: 'ok' | 'revoked' | 'hidden' = 'ok';
@@ -25,7 +32,10 @@ async function setUp() {
     headOf: async () => entries.length,
   };
   const heads = createHeadWatch(journal.headOf);
-  const add = async (kind: 'execution' | 'paused' | 'deleted', input: object = {}) => {
+  const add = async (
+    kind: 'execution' | 'paused' | 'deleted' | 'unpublished' | 'published',
+    input: object = {},
+  ) => {
     entries.push({
       kind,
       seq: entries.length + 1,
@@ -50,16 +60,22 @@ async function setUp() {
     if (access === 'hidden') throw new ServiceError('deployment_not_found');
     return { data: { address: deployment } };
   };
+  const streamBounds = { perAddress: 2, perDeployment: 3, ofStrangers: 4 };
+  const findPublished = async () => {
+    if (access === 'hidden') throw new ServiceError('deployment_not_found');
+    return { address: deployment, worldAddress: '1', head: '' };
+  };
   const stream = streamDeployment(
-    { keys, logger, clock: systemClock, deadlineMs: 1000, call },
+    { keys, logger, clock: systemClock, deadlineMs: 1000, call, findPublished, streamBounds },
     { journal, heads, pushes: createPushWatch(), whileListening: (work) => work() },
   );
-  const { app } = fakeApp({ keys, stream, routes: [liveContract.rpcs['deployments.stream'] as RoutedRpc] });
+  const { app } = fakeApp({ keys, stream, routes, ...overrides });
   const url = await app.listen({ port: 0, host: '127.0.0.1' });
-  const open = async (headers: Record<string, string> = {}) => {
+  const open = (headers: Record<string, string> = {}) => openAt(path, { ...authorized, ...headers });
+  const openAt = async (at: string, headers: Record<string, string> = {}) => {
     const leaving = new AbortController();
-    const answer = await fetch(`${url}${path}`, {
-      headers: { ...authorized, ...headers },
+    const answer = await fetch(`${url}${at}`, {
+      headers,
       signal: leaving.signal,
     });
     let text = '';
@@ -72,13 +88,23 @@ async function setUp() {
     const ids = () => [...text.matchAll(/id: (\d+)\nevent: execution/g)].map(([, id]) => Number(id));
     return { answer, ended, ids, text: () => text, leave: () => leaving.abort() };
   };
-  return { app, add, open, entries, pages: () => pages, set: (next: typeof access) => (access = next) };
+  const openPublic = (headers?: Record<string, string>) =>
+    openAt(`/app/deployments/${deployment}/stream`, headers);
+  return {
+    app,
+    add,
+    open,
+    openPublic,
+    entries,
+    pages: () => pages,
+    set: (next: typeof access) => (access = next),
+  };
 }
 
 type Setup = Awaited<ReturnType<typeof setUp>>;
 let current: Setup | undefined;
-const start = async () => {
-  current = await setUp();
+const start = async (overrides?: Partial<AppContext>) => {
+  current = await setUp(overrides);
   return current;
 };
 afterEach(() => current?.app.close());
@@ -190,5 +216,70 @@ describe('the live stream', () => {
     // 40 MB wait in the journal; beyond what sockets hold, nothing more of it is fetched for this reader.
     expect(pages()).toBeLessThan(70);
     socket.destroy();
+  });
+});
+
+describe('the live stream without a key', () => {
+  it('tells executions until the deployment is unpublished, and nothing of after that', async () => {
+    const { add, openPublic } = await start();
+    await add('unpublished');
+    await add('published');
+    await add('execution');
+    const stream = await openPublic({ 'last-event-id': '0' });
+    await add('execution');
+    await expect.poll(stream.ids).toEqual([3, 4]);
+    await add('unpublished');
+    await add('execution');
+    await stream.ended;
+    expect(stream.ids()).toEqual([3, 4]);
+    expect(stream.text()).toMatch(/event: end\ndata: {"code":"deployment_not_found"}\n\n$/);
+  });
+
+  it('is not there for a deployment that is not published', async () => {
+    const { openPublic, set } = await start();
+    set('hidden');
+    expect((await openPublic()).answer.status).toBe(404);
+  });
+
+  it('reads each page of the journal once for any number of streams, and all get the same', async () => {
+    const bounds = { perAddress: 100, perDeployment: 50, ofStrangers: 100 };
+    const { add, openPublic, pages } = await start({ streamBounds: bounds });
+    await add('execution');
+    const streams = await Promise.all(Array.from({ length: 3 }, () => openPublic({ 'last-event-id': '1' })));
+    await add('execution');
+    for (const stream of streams) await expect.poll(stream.ids).toEqual([2]);
+    const before = pages();
+    for (let i = 0; i < 5; i += 1) await add('execution');
+    for (const stream of streams) await expect.poll(stream.ids).toEqual([2, 3, 4, 5, 6, 7]);
+    // Of two entries each, and one that is empty after each time that the journal has grown.
+    expect(pages() - before).toBeLessThanOrEqual(11);
+    expect(new Set(streams.map(({ text }) => text())).size).toBe(1);
+  });
+
+  it('is open so many times of a deployment, and lets go of those that left', async () => {
+    const { openPublic } = await start();
+    const streams = [await openPublic(), await openPublic(), await openPublic()];
+    expect((await openPublic()).answer.status).toBe(503);
+    streams[0]?.leave();
+    await expect.poll(async () => (await openPublic()).answer.status).toBe(200);
+  });
+
+  it('is open so many times for a client address, and takes none of those with a key', async () => {
+    const one = perMinute('one', 100);
+    const rates = {
+      key: one,
+      address: one,
+      reading: one,
+      verification: one,
+      wallet: one,
+      node: one,
+      signIn: one,
+    };
+    const { openPublic, open } = await start({ rates });
+    await openPublic();
+    await openPublic();
+    const { answer } = await openPublic();
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([429, '5']);
+    expect((await open()).answer.status).toBe(200);
   });
 });

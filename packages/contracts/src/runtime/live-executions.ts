@@ -18,6 +18,15 @@ const streamEnd = z
   })
   .meta({ id: 'StreamEnd', description: 'Why the server has ended the stream for good.' });
 
+/**
+ * What streams tell everyone. Who has no key is told of no pushes: a thousand streams would hear of each several times, and
+ * the history has how they stand.
+ */
+export const publicEvents = {
+  execution: liveExecution.describe('A committed execution, in order; its `id` is the `seq`.'),
+  end: streamEnd.describe('The last event, when the key or the deployment is no longer there.'),
+};
+
 /** Answered by the gateway itself: a stream is no single reply. */
 export const liveContract = defineContract('gateway', {
   'deployments.stream': operationsAt(DEPLOYMENT_PATH, 'History', IN_DEPLOYMENT).read(
@@ -26,11 +35,11 @@ export const liveContract = defineContract('gateway', {
     {
       http: {
         stream: {
-          execution: liveExecution.describe('A committed execution, in order; its `id` is the `seq`.'),
+          execution: publicEvents.execution,
           push: pushRecord.describe(
             'A push that has changed, without an `id`. It may get lost: the list of pushes has all.',
           ),
-          end: streamEnd.describe('The last event, when the key or the deployment is no longer there.'),
+          end: publicEvents.end,
         },
       },
       headers: z.strictObject({

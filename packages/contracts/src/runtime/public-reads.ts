@@ -19,6 +19,7 @@ import { type HistoryEntry, historyEntry, historyRpcs } from './history.js';
 import { instanceRpcs } from './instances.js';
 import { hashedEntry } from './journal.js';
 import { LIFECYCLE_KINDS } from './lifecycle.js';
+import { liveContract, publicEvents } from './live-executions.js';
 
 const publicEvent = z
   .strictObject({
@@ -171,6 +172,10 @@ function opened(
 
 const { 'history.list': list, 'history.get': get, 'history.verify': verify } = historyRpcs;
 
+const openedStream = opened('deployments.stream', liveContract.rpcs['deployments.stream'], {
+  summary: 'Stream the executions of a published deployment as they commit',
+});
+
 /** Answered by the gateway itself, which asks the runtime the operation that each of them opens. */
 export const readingContract = defineContract('gateway', {
   'public.get': operationsAt(PATH, TAG, {
@@ -211,4 +216,8 @@ export const readingContract = defineContract('gateway', {
     },
     reply: get.reply.extend({ data: z.union([publicEntry, publicHashedEntry]) }),
   }),
+  'public.stream': {
+    ...openedStream,
+    http: { ...openedStream.http, stream: publicEvents },
+  },
 });

@@ -4,27 +4,28 @@ import type { Bus } from '@orrery/bus';
 import {
   asServiceError,
   type DeploymentRecord,
-  type JournalFact,
   journalHeads,
-  type LiveExecution,
   type liveContract,
   parseRequest,
   pushResult,
   type RequestOf,
   runtimeContract,
-  ServiceError,
+  type ServiceError,
 } from '@orrery/contracts';
-import { type Clock, type Logger, startPollLoop } from '@orrery/service-kit';
+import { type Clock, createSemaphore, type Logger, startPollLoop, withinTime } from '@orrery/service-kit';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { CallOperation, GatewayCall, RoutedRpc } from '../core/requests/operation.js';
 import { requestSchema } from '../core/requests/request-schema.js';
 import { bearerToken, type KeyVerifier } from '../http/access/access.js';
 import { callOf, type RouteContext, readRequest } from '../http/routes/operation-route.js';
+import type { FindPublished } from '../public/published.js';
+import { boundAll, boundEach, boundStrangers, full, type StreamBounds } from './bounds.js';
+import { type Chunk, chunkOfPage, createFeeds, type EndsAt, type Feed, heartbeat } from './feeds.js';
 import { createHeadWatch, createJournalClient, createPushWatch, createWhileUsed } from './watches.js';
 
 export interface StreamCall extends GatewayCall {
-  /** To be verified again and again while the stream is open. */
-  token: string;
+  /** To be verified again and again while the stream is open; undefined for who reads without a key. */
+  token: string | undefined;
   /** Writes the head and returns the open response; errors cannot be answered with a status afterwards. */
   begin(): ServerResponse;
 }
@@ -34,32 +35,34 @@ export type StreamHandler = (request: unknown, call: StreamCall) => Promise<void
 
 export interface StreamRouteContext extends RouteContext {
   stream: StreamHandler;
-  /** Open streams of this process; beyond it new ones are refused. */
+  /** Open streams of this process; beyond them new ones are refused. Those without a key are counted apart. */
   maxStreams: number;
+  streamBounds: StreamBounds;
+  rates: unknown;
 }
 
 /** Makes a route that answers with server-sent events. Open streams end when the application closes. */
 export function addStreamRoute(app: FastifyInstance, rpc: RoutedRpc, context: StreamRouteContext): void {
   const schema = requestSchema(rpc);
   const closing = new AbortController();
-  let open = 0;
+  const isOpen = rpc.http.opens !== undefined;
+  const bound = isOpen ? boundStrangers(context) : boundAll(context.maxStreams);
   app.addHook('preClose', async () => closing.abort());
   app.get(rpc.http.path, { onRequest: context.guards(rpc), exposeHeadRoute: false }, async (http, reply) => {
     const request = readRequest(http, schema);
     // The gateway serves the stream itself, so it checks the request; its parts go to the services unparsed.
     parseRequest(rpc, request);
-    if (open >= context.maxStreams) throw new ServiceError('overloaded', 'Too many streams are open.');
     const call = callOf(http, reply, context);
-    open += 1;
+    const leave = bound(http);
     try {
       await context.stream(request, {
         ...call,
         signal: AbortSignal.any([call.signal, closing.signal]),
-        token: bearerToken(http.raw),
+        token: isOpen ? undefined : bearerToken(http.raw),
         begin: () => beginStream(reply, context.admission),
       });
     } finally {
-      open -= 1;
+      leave();
     }
     return reply;
   });
@@ -82,10 +85,12 @@ function beginStream(reply: FastifyReply, admission: StreamRouteContext['admissi
 
 interface StreamContext {
   call: CallOperation;
+  findPublished: FindPublished;
   keys: KeyVerifier;
   clock: Clock;
   logger: Logger;
   deadlineMs: number;
+  streamBounds: StreamBounds;
 }
 
 type StreamRequest = RequestOf<(typeof liveContract)['rpcs']['deployments.stream']>;
@@ -99,19 +104,36 @@ export const startStreams = (bus: Pick<Bus, 'call' | 'listen'>, context: StreamC
  * event `end` that names the reason when access is lost or the deployment is deleted. Clients that are cut off otherwise
  * reconnect and miss nothing.
  */
-export const streamDeployment =
-  (context: StreamContext, shared: Shared): StreamHandler =>
-  async (raw, call) => {
+export function streamDeployment(context: StreamContext, shared: Shared): StreamHandler {
+  const feeds = createFeeds({ ...shared, clock: context.clock });
+  const ofDeployment = boundEach(context.streamBounds.perDeployment, () =>
+    full('Too many streams of this deployment are open.'),
+  );
+  return async (raw, call) => {
     const request = raw as StreamRequest;
-    const { address } = await visibleDeployment(context, request, call);
+    const find = () => visibleDeployment(context, request, call);
+    const { address } = await find();
     await shared.whileListening(async () => {
       const { head } = await shared.journal.after(address, 0, call.signal);
       const lastEventId = request.headers['last-event-id'];
       const seq = lastEventId === undefined ? head : Math.min(Number(lastEventId), head);
-      const checkVisibility = () => visibleDeployment(context, request, call);
-      await serve({ ...context, ...shared, deployment: address, checkVisibility }, call, { seq });
+      const serveIt = () =>
+        feeds.whileFollowing(address, head, (feed) =>
+          serve({ ...context, ...shared, deployment: address, find, feed, head }, call, { seq }),
+        );
+      if (call.token !== undefined) return serveIt();
+      const leave = ofDeployment(address);
+      try {
+        // An entry that unpublishes it later comes after the head.
+        await find();
+        await serveIt();
+      } finally {
+        leave();
+      }
     });
   };
+}
+
 /** Milliseconds after its commit at which an execution is seen at the latest if its broadcast is lost. */
 const POLL_MS = 2000;
 
@@ -141,10 +163,11 @@ function startShared(bus: Pick<Bus, 'call' | 'listen'>, { clock, logger }: Strea
 }
 
 async function visibleDeployment(
-  { call: callOperation, clock, deadlineMs }: StreamContext,
+  { call: callOperation, findPublished, clock, deadlineMs }: StreamContext,
   { params }: StreamRequest,
   call: StreamCall,
-): Promise<DeploymentRecord> {
+): Promise<Pick<DeploymentRecord, 'address'>> {
+  if (call.token === undefined) return findPublished(params.address);
   const request = { params, query: {}, headers: {}, body: {} };
   const deadline = clock.monotonic() + deadlineMs;
   const reply = await callOperation(runtimeContract.rpcs['deployments.get'], request, { ...call, deadline });
@@ -153,8 +176,11 @@ async function visibleDeployment(
 
 interface Served extends StreamContext, Shared {
   deployment: string;
+  feed: Feed;
+  /** The last entry when the stream began. */
+  head: number;
   /** Rejects when the deployment is no longer visible. */
-  checkVisibility: () => Promise<unknown>;
+  find: () => Promise<unknown>;
 }
 
 /** The last entry that was sent or skipped. */
@@ -163,28 +189,31 @@ type Position = { seq: number };
 async function serve(served: Served, call: StreamCall, position: Position): Promise<void> {
   const lost = new AbortController();
   const signal = AbortSignal.any([call.signal, lost.signal]);
-  const stream = openEventStream(call.begin(), signal);
-  const leave = served.pushes.follow(served.deployment, (push) => stream.hint('push', push));
-  const { clock, logger } = served;
-  const runOnce = checkAccess(served, call.token, () => stream.heartbeat(position.seq), lost);
+  const stream = openEventStream(call.begin(), signal, served.clock);
+  const leave = call.token === undefined ? undefined : followPushes(served, stream);
   const watch = startPollLoop({
     name: 'access of a stream',
-    intervalMs: SECOND,
-    runOnce,
-    clock,
-    logger,
+    intervalMs: call.token === undefined ? HEARTBEAT_TICKS * SECOND : SECOND,
+    runOnce:
+      call.token === undefined
+        ? async () => stream.heartbeat(position.seq)
+        : checkAccess(served, call.token, () => stream.heartbeat(position.seq), lost),
+    clock: served.clock,
+    logger: served.logger,
     signal,
   });
-  const reason = await streamExecutions(served, position, stream, signal).catch((error: unknown) =>
-    signal.aborted ? undefined : asServiceError(error).code,
+  const reason = await streamExecutions(served, position, stream, signal, call.token === undefined).catch(
+    (error: unknown) => (signal.aborted ? undefined : asServiceError(error).code),
   );
-  leave();
+  leave?.();
   await watch.stop();
   const code = reason ?? (lost.signal.reason as ServiceError | undefined)?.code;
-  if (code !== undefined && !call.signal.aborted)
-    void stream.send('end', undefined, { code }).catch(() => undefined);
+  if (code !== undefined && !call.signal.aborted) stream.last('end', { code });
   stream.end();
 }
+
+const followPushes = ({ pushes, deployment }: Served, stream: EventStream): (() => void) =>
+  pushes.follow(deployment, (push) => stream.hint('push', push));
 
 const SECOND = 1000;
 const VISIBILITY_TICKS = 5;
@@ -192,10 +221,10 @@ const HEARTBEAT_TICKS = 15;
 
 /**
  * Ends an open stream when access is lost (within seconds after a revocation), and sends its heartbeats. The key is checked
- * every second, which reads memory only.
+ * every second, which reads memory only. Who has no key sees in the journal that the deployment is not published any more.
  */
 function checkAccess(
-  { keys, checkVisibility }: Served,
+  { keys, find }: Served,
   token: string,
   heartbeat: () => void,
   lost: AbortController,
@@ -205,7 +234,7 @@ function checkAccess(
     tick += 1;
     try {
       await keys.verify(token);
-      if (tick % VISIBILITY_TICKS === 0) await checkVisibility();
+      if (tick % VISIBILITY_TICKS === 0) await find();
       if (tick % HEARTBEAT_TICKS === 0) heartbeat();
     } catch (error) {
       lost.abort(asServiceError(error));
@@ -213,53 +242,72 @@ function checkAccess(
   };
 }
 
+/** Streams of this process that are sent entries that their feed no longer keeps; each holds a page of up to 4 MiB. */
+const BEHIND_AT_ONCE = 16;
+const behind = createSemaphore(BEHIND_AT_ONCE);
+
 /**
- * Sends every execution after the position, in order and without a gap, page by page at the client's own speed; then waits
- * for more. Ends with the signal, or with a code when the deployment has been deleted.
+ * Sends every execution after the position, in order and without a gap: what the feed keeps, which is the same bytes for
+ * all, and before it pages of the journal at the client's own speed. Ends with the signal, or with a code when the
+ * deployment has been deleted or, for who reads without a key, unpublished.
  */
 async function streamExecutions(
-  { deployment, journal, heads }: Served,
+  { deployment, journal, feed, head }: Served,
   position: Position,
   stream: EventStream,
   signal: AbortSignal,
+  isStranger: boolean,
 ): Promise<'deployment_not_found' | undefined> {
+  const endsAt: EndsAt = ({ kind, seq }) =>
+    kind === 'deleted' || (isStranger && kind === 'unpublished' && seq > head);
   while (!signal.aborted) {
-    const { entries } = await journal.after(deployment, position.seq, signal);
-    for (const entry of entries) {
-      if (entry.kind === 'execution') await stream.send('execution', entry.seq, liveExecutionOf(entry));
-      position.seq = entry.seq;
-      if (entry.kind === 'deleted') return 'deployment_not_found';
+    const kept = feed.after(position.seq, endsAt);
+    if (kept === undefined) {
+      await feed.growth(signal);
+      continue;
     }
-    const last = entries.at(-1);
-    // Who follows the whole journal sees by the id that there is more than executions, and reads it.
-    if (last !== undefined && last.kind !== 'execution') stream.heartbeat(last.seq);
-    if (entries.length === 0) await heads.beyond(deployment, position.seq, signal);
+    const send = async (chunk: Chunk | undefined) => {
+      if (chunk !== undefined) await stream.send(chunk.bytes);
+      return chunk;
+    };
+    const sent =
+      kept === 'before'
+        ? await behind.run(signal, async () =>
+            send(chunkOfPage((await journal.after(deployment, position.seq, signal)).entries, endsAt)),
+          )
+        : await send(kept);
+    if (sent === undefined) return undefined;
+    position.seq = sent.seq;
+    if (sent.isEnd) return 'deployment_not_found';
   }
   return undefined;
 }
 
-/** The members that readers of the history see; the others are for services. */
-function liveExecutionOf(fact: JournalFact): LiveExecution {
-  const { worldAddress: _world, inputHash: _input, binding: _binding, ...execution } = fact;
-  return execution;
-}
-
 type EventStream = ReturnType<typeof openEventStream>;
 
+/** Ms in which a client takes what was sent to it; after that its connection is cut, and it may go on from where it was. */
+const TAKEN_WITHIN_MS = 30_000;
+
 /** Server-sent events to one client (HTML Living Standard §9.2). Nothing is buffered here beyond the socket. */
-function openEventStream(response: ServerResponse, signal: AbortSignal) {
+function openEventStream(response: ServerResponse, signal: AbortSignal, clock: Clock) {
   /** Sends what a client may miss: nothing more is queued for one that does not read. */
   const write = (text: string) => void (response.writableNeedDrain || response.write(text));
   return {
-    /** Resolves when the socket accepts more. Rejects when the signal aborts first. */
-    send: async (event: string, id: number | undefined, data: unknown) => {
-      const head = id === undefined ? '' : `id: ${id}\n`;
-      const isTaken = response.write(`${head}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
-      if (!isTaken) await once(response, 'drain', { signal });
+    /** Resolves when the socket accepts more. Rejects when the signal aborts first, or the client does not read. */
+    send: async (bytes: Buffer) => {
+      if (response.write(bytes)) return;
+      await withinTime(clock, TAKEN_WITHIN_MS, signal, (either) =>
+        once(response, 'drain', { signal: either }),
+      ).catch((error: unknown) => {
+        response.destroy();
+        throw error;
+      });
     },
-    /** Keeps the connection open through proxies and advances the client's last id. */
-    heartbeat: (id: number) => write(`: still here\nid: ${id}\n\n`),
-    hint: (event: string, data: unknown) => write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`),
+    heartbeat: (id: number) => write(heartbeat(id)),
+    hint: (event: string, data: unknown) => write(eventText(event, data)),
+    last: (event: string, data: unknown) => void response.write(eventText(event, data)),
     end: () => response.end(),
   };
 }
+
+const eventText = (event: string, data: unknown) => `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;

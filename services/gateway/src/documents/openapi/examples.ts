@@ -116,6 +116,7 @@ const PARAMETER_EXAMPLES: Readonly<Record<string, Readonly<Record<string, unknow
   'public.history': { status: 'succeeded' },
   'public.entry': { hashed: 'true' },
   'public.verify': { from: 1 },
+  'public.stream': { 'last-event-id': '4' },
   'payments.list': { status: 'settled' },
   'pushes.list': { state: 'confirmed' },
   'schedules.run': { 'idempotency-key': 'run-1' },
