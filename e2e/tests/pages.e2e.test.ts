@@ -112,8 +112,8 @@ const IN_ORDER = `
   versionsCreate versionsCreate versionsList versionsGet versionsUpdate versionsDelete versionsLock
   aiModelsList chainsList limitsGet cronPreview
   deploymentsCreate deploymentsDelete deploymentsCreate deploymentsList deploymentsGet deploymentsUpdate
-  bindingsList bindingsRemove bindingsAdd instancesCreate instancesList instancesGet instancesUpdate
-  deploymentsPublish publicExecute publicGet publicInstances publicInstance publicHistory publicEntry publicVerify publicStream
+  bindingsList bindingsRemove bindingsAdd instancesCreate instancesList instancesAggregate instancesRank instancesGet instancesUpdate
+  deploymentsPublish publicExecute publicGet publicInstances publicAggregate publicRank publicInstance publicHistory publicEntry publicVerify publicStream
   deploymentsUnpublish deploymentsExecute executionsGet executionsGetPublic
   historyList historyGet historyVerify deploymentsStream deploymentsUsage paymentsList
   pushesList pushesRetry pushesSkip

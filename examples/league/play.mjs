@@ -41,7 +41,10 @@ say('More points than a team has cannot be taken');
 await refused(...penalty(9));
 
 say('The table, and who is first');
-await orrery('instances', 'list', season);
+await orrery(
+  ...['instances', 'list', season, '--entity-schema', 'team'],
+  ...['--order-by', 'points desc, scored desc', '--where', 'instance.played > 0'],
+);
 await orrery('execute', season, 'season_ended');
 
 say('The history, with what was refused; nobody can change it unseen');

@@ -32,6 +32,10 @@ export const requests: Readonly<Partial<Record<string, RequestParts>>> = {
   'bindings.add': { body: [{ event: 'spare', eventVersion: 1 }] },
   'bindings.update': { body: [{ event: 'run', eventVersion: 1 }] },
   'bindings.remove': { query: '?event=run' },
+  'instances.aggregate': { query: '?entitySchema=horse&sum=wins' },
+  'public.aggregate': { query: '?entitySchema=horse&sum=wins' },
+  'public.rank': { query: '?entitySchema=horse&orderBy=wins%20desc' },
+  'instances.rank': { query: '?entitySchema=horse&orderBy=wins%20desc' },
   'instances.create': { body: { entitySchema: 'horse', instanceId: 'B' } },
   'instances.update': { body: { state: { wins: 9 } } },
   // Whose signature it is comes before everything that access could refuse.

@@ -42,6 +42,7 @@ export * from './runtime/ownership.js';
 export * from './runtime/payments.js';
 export * from './runtime/public-execution.js';
 export * from './runtime/public-reads.js';
+export * from './runtime/queries.js';
 export * from './runtime/service-executions.js';
 export * from './scheduler/contract.js';
 export * from './scheduler/schedules.js';

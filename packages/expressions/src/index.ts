@@ -4,6 +4,26 @@ export {
   checkState,
   compileEntitySchema,
 } from './attributes/attribute.js';
+export {
+  CONDITION_NAMES,
+  type Condition,
+  compileCondition,
+  MAX_CONDITION,
+  satisfies,
+} from './conditions/condition.js';
+export {
+  compareInOrder,
+  compareOrderValues,
+  MAX_ORDER_KEYS,
+  ORDERED_CHARACTERS,
+  type OrderKey,
+  type OrderValue,
+  orderValue,
+  orderValues,
+  parseOrder,
+  valueAt,
+} from './conditions/order.js';
+export type { Comparison, TestForm, TestOperand, TextTest } from './conditions/test-form.js';
 export { countDue, latestDue, nextDue } from './cron/due-times.js';
 export { type CronSchedule, checkCronSchedule, describeSchedule } from './cron/schedule.js';
 export {

@@ -29,7 +29,15 @@ export type {
   SigningWallet,
 } from './public/public-executions.js';
 export { base58 } from './public/public-executions.js';
-export type { ItemOf, ListArgument, ListPath, Page, Pagination } from './requests/lists.js';
+export type {
+  CursorPagination,
+  ItemOf,
+  ListArgument,
+  ListPath,
+  Page,
+  Pagination,
+  PaginationOf,
+} from './requests/lists.js';
 export type { RequestOptions } from './requests/operation-types.js';
 export type { ClientOptions } from './requests/requests.js';
 export type { Divergence, VerifiedHistory, VerifyOptions } from './verification/verify-history.js';

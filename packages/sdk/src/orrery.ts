@@ -1,6 +1,13 @@
 import { createDeployment, type Deployment } from './deployments/deployment.js';
 import { createPublicExecutions, type PublicExecutions } from './public/public-executions.js';
-import { type ItemOf, type ListArgument, type ListPath, type Page, pagesOf } from './requests/lists.js';
+import {
+  type ItemOf,
+  type ListArgument,
+  type ListPath,
+  type Page,
+  type PaginationOf,
+  pagesOf,
+} from './requests/lists.js';
 import type {
   AnswerOf,
   DataOf,
@@ -37,7 +44,7 @@ export interface Orrery extends PublicExecutions {
   pages<P extends ListPath>(
     path: P,
     ...init: ListArgument<P>
-  ): AsyncGenerator<Page<ItemOf<P>>, void, undefined>;
+  ): AsyncGenerator<Page<ItemOf<P>, PaginationOf<P>>, void, undefined>;
   /** A deployment, by the ids or addresses of its world and of itself. Nothing is sent. */
   deployment(world: string | number, deployment: string | number): Deployment;
 }

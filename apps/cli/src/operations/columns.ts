@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import { membersOf } from './member.js';
 
 const BINDING = ['event', 'eventVersion', 'targetChains', 'onchain'];
+const AGGREGATE = ['group', 'count', 'sum', 'min', 'max', 'avg'];
 const INSTANCE = ['entitySchema', 'instanceId', 'revision', 'state.*'];
 const ENTRY = [
   'seq',
@@ -39,6 +40,8 @@ export const COLUMNS: Readonly<Record<string, readonly string[]>> = {
   'bindings.update': BINDING,
   'instances.list': INSTANCE,
   'public.instances': INSTANCE,
+  'instances.aggregate': AGGREGATE,
+  'public.aggregate': AGGREGATE,
   'history.list': ENTRY,
   'public.history': ENTRY,
   'payments.list': [

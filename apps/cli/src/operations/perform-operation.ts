@@ -51,7 +51,7 @@ export function askFor(
 }
 
 const askForAll = (rpc: RoutedRpc, request: Partial<OperationRequest>, server: Server) =>
-  allPages((page) => {
-    const query = { limit: String(MAX_LIMIT), ...request.query, page: String(page) };
+  allPages((which) => {
+    const query = { limit: String(MAX_LIMIT), ...request.query, ...which };
     return askFor(rpc, { ...request, query }, server);
   });

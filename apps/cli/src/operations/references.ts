@@ -21,9 +21,10 @@ export const isReference = (text: string): boolean => /^(\d+|0x[0-9a-f]{40})$/i.
 /** All things of a list. */
 export async function listAll<T>(server: Server, path: string): Promise<T[]> {
   const sign = path.includes('?') ? '&' : '?';
-  const { data } = await allPages((page) =>
-    askOrFail(server, 'GET', `${path}${sign}limit=${MAX_LIMIT}&page=${page}`),
-  );
+  const { data } = await allPages((which) => {
+    const query = new URLSearchParams({ limit: String(MAX_LIMIT), ...which });
+    return askOrFail(server, 'GET', `${path}${sign}${query}`);
+  });
   return data as T[];
 }
 

@@ -35,8 +35,11 @@ export function showAnswer(
   if (shown.note !== undefined) note(shown.note);
   if (message !== undefined) note(message);
   const count = Array.isArray(data) ? data.length : 0;
-  if (pagination !== undefined && pagination.total > count)
-    note(`${count} of ${pagination.total}: --page and --limit show others, --all shows all of them`);
+  const { total = count, next } = pagination ?? {};
+  if (typeof next === 'string')
+    note(`There are more: --cursor ${next} shows the next page, --all shows all of them`);
+  else if (next === undefined && total > count)
+    note(`${count} of ${total}: --page and --limit show others, --all shows all of them`);
 }
 
 function tableOf(rpc: RoutedRpc, rows: readonly object[]): string {

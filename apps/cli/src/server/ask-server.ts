@@ -1,4 +1,10 @@
-import { type FieldProblem, type HttpBinding, type Pagination, parseJson } from '@orrery/contracts';
+import {
+  type CursorPagination,
+  type FieldProblem,
+  type HttpBinding,
+  type Pagination,
+  parseJson,
+} from '@orrery/contracts';
 import { StartupError } from '@orrery/service-kit';
 import { toKebab } from '../terminal/options.js';
 import type { Server } from './find-server.js';
@@ -8,7 +14,8 @@ export interface ServerAnswer {
   readonly status: number;
   readonly data?: unknown;
   readonly message?: string;
-  readonly pagination?: Pagination;
+  /** Of a list whose pages have numbers, or of a query's. */
+  readonly pagination?: Partial<Pagination & CursorPagination>;
   readonly code?: string;
   readonly error?: string;
   readonly errors?: readonly FieldProblem[];
@@ -71,15 +78,23 @@ export const askOrFail = (
   body?: unknown,
 ): Promise<ServerAnswer> => sendOrFail(server, { method, path: `/api${path}`, body });
 
-/** All pages of a list as one answer. */
-export async function allPages(ask: (page: number) => Promise<ServerAnswer>): Promise<ServerAnswer> {
+/** All pages of a list as one answer. `which`: the parameters of the page. */
+export async function allPages(
+  ask: (which: Readonly<Record<string, string>>) => Promise<ServerAnswer>,
+): Promise<ServerAnswer> {
   const data: unknown[] = [];
   let answer: ServerAnswer = { status: 200 };
-  for (let page = 1; page <= (answer.pagination?.totalPages ?? 1); page += 1) {
-    answer = await ask(page);
+  for (let which: Record<string, string> | undefined = {}; which !== undefined; which = nextPage(answer)) {
+    answer = await ask(which);
     data.push(...(answer.data as unknown[]));
   }
   return { ...answer, data };
+}
+
+function nextPage({ pagination }: ServerAnswer): Record<string, string> | undefined {
+  const { next, page = 1, totalPages = 1 } = pagination ?? {};
+  if (next !== undefined) return next === null ? undefined : { cursor: next };
+  return page < totalPages ? { page: String(page + 1) } : undefined;
 }
 
 type Asked = Pick<ServerRequest, 'method' | 'path'>;

@@ -97,7 +97,7 @@ export async function readAll<P extends ListPath>(
   let total = 0;
   for await (const page of orrery.pages(path, ...init)) {
     data.push(...page.data);
-    total = page.pagination.total;
+    total = page.pagination.total ?? data.length;
     if (data.length >= MOST_ITEMS) break;
   }
   return { data, pagination: { page: 1, limit: MOST_ITEMS, total, totalPages: 1 } };

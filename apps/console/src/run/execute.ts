@@ -139,7 +139,12 @@ async function statesOfSmallSchemas(
       orrery.answer('get', INSTANCES, { path: deploymentPath(ref), query: { entitySchema, limit: SMALL } }),
     ),
   );
-  const isSmall = new Map(schemas.map((schema, at) => [schema, pages[at]?.pagination.totalPages === 1]));
+  const isSmall = new Map(
+    schemas.map((schema, at) => {
+      const { pagination } = pages[at] ?? {};
+      return [schema, pagination !== undefined && 'page' in pagination && pagination.totalPages === 1];
+    }),
+  );
   const listed = pages.flatMap(({ data }) => data.map((one) => [instanceKey(one), one.state] as const));
   const states = new Map<string, JsonObject>(listed);
   const known = keys.filter((key) => isSmall.get(splitKey(key).entitySchema));

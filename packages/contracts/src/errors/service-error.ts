@@ -23,6 +23,7 @@ export const ERRORS = {
   body_must_be_array: meaning(400, 'The body must be an array'),
   duplicate_event: meaning(400, 'The same event appears twice'),
   page_too_deep: meaning(400, 'The page lies too deep in the list'),
+  query_too_costly: meaning(400, 'The query costs too much'),
   conflicting_fields: meaning(400, 'Two spellings of one field differ'),
   template_required: meaning(400, 'Direct mode needs a template'),
   invalid_template: meaning(400, 'The template is not valid'),

@@ -65,16 +65,30 @@ export function operationsAt<P extends z.ZodType = Nothing>(
 
   return {
     /** One page of a list. */
-    list: <D extends z.ZodType, Q extends z.ZodType = typeof pageQuery>(
+    list: <
+      D extends z.ZodType,
+      Q extends z.ZodType = typeof pageQuery,
+      P extends z.ZodType = typeof pagination,
+    >(
       path: string,
       summary: string,
-      { item, query, errors = [], ...parts }: Parts<Q, Nothing, Nothing> & { item: D },
+      {
+        item,
+        query,
+        errors = [],
+        pagination: which,
+        ...parts
+      }: Parts<Q, Nothing, Nothing> & { item: D; pagination?: P },
     ) => {
       const paged = {
         query: query ?? (pageQuery as z.ZodType as Q),
         errors: [...errors, 'page_too_deep'] as const,
       };
-      return operation({ method: 'GET', path, summary }, { ...reading, ...parts, ...paged }, pageOf(item));
+      return operation(
+        { method: 'GET', path, summary },
+        { ...reading, ...parts, ...paged },
+        pageOf(item, which ?? (pagination as z.ZodType as P)),
+      );
     },
     read: <D extends z.ZodType, Q extends z.ZodType = Nothing, H extends z.ZodType = Nothing>(
       path: string,
@@ -124,10 +138,10 @@ const answerOf = <D extends z.ZodType>(data: D) =>
     etag: z.string().optional(),
   });
 
-const pageOf = <D extends z.ZodType>(item: D) =>
+const pageOf = <D extends z.ZodType, P extends z.ZodType>(item: D, pages: P) =>
   z.strictObject({
     data: z.array(item).max(MAX_LIMIT).describe('The items of this page.'),
-    pagination: pagination.describe('Which part of the list this page is.'),
+    pagination: pages.describe('Which part of the list this page is.'),
   });
 
 /** The path of a request with its parameters filled in, each as one encoded segment. */

@@ -14,6 +14,7 @@ import { ownershipRpcs } from './ownership.js';
 import { paymentRpcs } from './payments.js';
 import { publicExecutionReadRpcs, publicExecutionRpcs } from './public-execution.js';
 import { publishedRpcs } from './public-reads.js';
+import { queryRpcs } from './queries.js';
 import { acknowledgeRpcs, serviceExecutionRpcs } from './service-executions.js';
 
 /** Everything that the runtime answers. */
@@ -21,6 +22,7 @@ export const runtimeContract = defineContract('runtime', {
   ...deploymentRpcs,
   ...bindingRpcs,
   ...instanceRpcs,
+  ...queryRpcs,
   ...executionRpcs,
   ...serviceExecutionRpcs,
   ...acknowledgeRpcs,

@@ -13,8 +13,10 @@ import {
   storedName,
   withNfcKeys,
 } from '../records/fields.js';
-import { pageQuery, wholeNumberInQuery } from '../records/pagination.js';
+import { pageQuery } from '../records/pagination.js';
 import { operationsAt, requestPath } from '../rpc/operation.js';
+import { pastSeq } from './past-seq.js';
+import { eitherPagination, instanceQuery } from './queries.js';
 
 const KEY = 'Key of the instance; unique in its deployment and schema.';
 
@@ -79,24 +81,30 @@ const ifMatch = z.strictObject({
     .optional()
     .describe('The revision that the instance must have, in quotes, as its `ETag` says. Another one is 412.'),
 });
-const atSeq = wholeNumberInQuery(
-  /^[1-9]\d{0,14}$/,
-  'A whole number of at least 1 is required.',
-  999_999_999_999_999,
-).optional();
-
 export const instanceRpcs = {
-  'instances.list': all.list('', 'List entity instances, current or at an earlier position of the history', {
-    errors: ['entity_instance_not_found', 'history_broken'],
-    query: z.strictObject({
-      entitySchema: schemaName.describe('Only instances of this entity schema.'),
-      atSeq: atSeq.describe(
-        'The instances as they were after this entry of the journal. Absent: as they are now.',
-      ),
-      ...pageQuery.shape,
-    }),
-    item: instanceRecord,
-  }),
+  'instances.list': all.list(
+    '',
+    'List or search entity instances, now or at an earlier position of the history',
+    {
+      errors: ['entity_instance_not_found', 'history_broken', 'query_too_costly'],
+      pagination: eitherPagination,
+      query: z.strictObject({
+        entitySchema: schemaName.describe('Only instances of this entity schema.'),
+        atSeq: pastSeq.describe(
+          'The instances as they were after this entry of the journal. Absent: as they are now.',
+        ),
+        ...instanceQuery,
+        page: pageQuery.shape.page
+          .unwrap()
+          .optional()
+          .describe(
+            'Which page, from 1 (the default), unless `where` or `orderBy` is given. The product of `page` and `limit` may be at most 100,000.',
+          ),
+        limit: pageQuery.shape.limit,
+      }),
+      item: instanceRecord,
+    },
+  ),
   'instances.create': all.create('Create an entity instance', {
     http: {
       bodyBytes: (limits) => limits.stateBytes + namedBytes(limits),
@@ -118,7 +126,9 @@ export const instanceRpcs = {
     errors: ['history_broken'],
     query: z.strictObject({
       ...whichSchema.shape,
-      atSeq: atSeq.describe('The instance as it was after this entry of the journal. Absent: as it is now.'),
+      atSeq: pastSeq.describe(
+        'The instance as it was after this entry of the journal. Absent: as it is now.',
+      ),
     }),
     data: instanceRecord,
   }),

@@ -20,6 +20,7 @@ import { instanceRpcs } from './instances.js';
 import { hashedEntry } from './journal.js';
 import { LIFECYCLE_KINDS } from './lifecycle.js';
 import { liveContract, publicEvents } from './live-executions.js';
+import { queryRpcs } from './queries.js';
 
 const publicEvent = z
   .strictObject({
@@ -192,7 +193,13 @@ export const readingContract = defineContract('gateway', {
     data: publicDeployment,
   }),
   'public.instances': opened('instances.list', instanceRpcs['instances.list'], {
-    summary: 'List the entity instances of a published deployment',
+    summary: 'List or search the entity instances of a published deployment',
+  }),
+  'public.aggregate': opened('instances.aggregate', queryRpcs['instances.aggregate'], {
+    summary: 'Count, add up and group the entity instances of a published deployment',
+  }),
+  'public.rank': opened('instances.rank', queryRpcs['instances.rank'], {
+    summary: 'Get the place of an entity instance of a published deployment in an order',
   }),
   'public.instance': opened('instances.get', instanceRpcs['instances.get'], {
     summary: 'Get an entity instance of a published deployment',

@@ -46,8 +46,17 @@ export const expressionCompiler = (names: readonly string[], nodes: number): Exp
   nodesLeft: nodes,
 });
 
+/** Compiles one node, where it stands. Throws `ExpressionFault`. */
+export type CompilePart = (node: ASTNode) => Expression;
+
+/** An expression as one closure. Never throws. */
+export const compileExpression = (
+  source: string,
+  compiler: ExpressionCompiler,
+): Expression | ExpressionFault => compileParts(source, compiler, (root, compile) => compile(root));
+
 /**
- * A CEL expression (cel.dev) compiled to closures: compiled once, evaluated many times.
+ * A CEL expression (cel.dev) compiled to closures: compiled once, evaluated many times. `build` says which of its nodes.
  *
  * cel-js parses, and this package evaluates. cel-js's own evaluator keeps a type for every shape of data that it has
  * compared, for the life of the process, and callers could grow that without bound. It has no work budget, runs `matches`
@@ -55,10 +64,11 @@ export const expressionCompiler = (names: readonly string[], nodes: number): Exp
  *
  * Never throws.
  */
-export function compileExpression(
+export function compileParts<T>(
   source: string,
   compiler: ExpressionCompiler,
-): Expression | ExpressionFault {
+  build: (root: ASTNode, compile: CompilePart) => T,
+): T | ExpressionFault {
   const { characters, nestedLoops, nodes } = EXPRESSION_LIMITS;
   if (source.length > characters)
     return new ExpressionFault(
@@ -75,7 +85,7 @@ export function compileExpression(
     compile: compileNode,
   };
   try {
-    return compileNode(compiler.parser.parse(source).ast, context);
+    return build(compiler.parser.parse(source).ast, (node) => compileNode(node, context));
   } catch (error) {
     return toFault(error, source);
   } finally {

@@ -16,6 +16,10 @@ export type EntityInstance = components['schemas']['EntityInstance'];
 
 export interface InstancesOptions {
   readonly entitySchema?: string;
+  /** A CEL condition over `instance` and `id`, such as `instance.wins > 3`; it needs `entitySchema`. */
+  readonly where?: string;
+  /** Such as `wins desc, speed`; it needs `entitySchema`. */
+  readonly orderBy?: string;
   /** The instances as they were after this entry of the journal. */
   readonly atSeq?: number;
   readonly signal?: AbortSignal;
@@ -24,7 +28,7 @@ export interface InstancesOptions {
 /** One deployment: executions, instances, journal. */
 export interface Deployment extends Executions {
   readonly path: DeploymentPath;
-  /** All instances, or those of one schema. */
+  /** All instances, those of one schema, or those that a condition selects. */
   instances(options?: InstancesOptions): AsyncGenerator<EntityInstance, void, undefined>;
   /** Executions, newest first; `include: 'all'` takes the whole journal. */
   history(options?: HistoryOptions): AsyncGenerator<HistoryEntry, void, undefined>;

@@ -24,30 +24,59 @@ export interface Pagination {
   /** There are more than `total`. */
   readonly totalIsMinimum?: true;
 }
-export interface Page<Item> {
-  readonly data: readonly Item[];
-  readonly pagination: Pagination;
+/** Of a query, whose pages go by `next`. */
+export interface CursorPagination {
+  readonly limit: number;
+  /** `cursor` of the next page; null: this is the last one. */
+  readonly next: string | null;
+  /** With `count: true`. */
+  readonly total?: number;
 }
+export interface Page<Item, Pages = Pagination> {
+  readonly data: readonly Item[];
+  readonly pagination: Pages;
+}
+/** How the pages of a list are told apart. */
+export type PaginationOf<P extends ListPath> = P extends `${string}/entity-instances`
+  ? Pagination | CursorPagination
+  : Pagination;
 
 const LARGEST_PAGE = 100;
 
 /**
- * The pages of a list, from `query.page` on. What is deleted meanwhile moves later items forward: one of them may be
+ * The pages of a list, from `query.page` or, of a query, `query.cursor` on. What is deleted meanwhile moves later items forward: one of them may be
  * missed. The service refuses `page × limit` above 100,000 (`page_too_deep`).
  */
 export async function* pagesOf<P extends ListPath>(
   { answer }: Requests,
   path: P,
   init?: ListArgument<P>[0],
-): AsyncGenerator<Page<ItemOf<P>>, void, undefined> {
-  const query = (init as { query?: { page?: number; limit?: number } } | undefined)?.query;
-  const { page: first = 1, limit = LARGEST_PAGE } = query ?? {};
-  for (let page = first; ; page += 1) {
-    const paged = { ...init, query: { ...query, page, limit } };
-    const { body } = await (answer as Ask<ItemOf<P>>)('get', path, paged);
+): AsyncGenerator<Page<ItemOf<P>, PaginationOf<P>>, void, undefined> {
+  const {
+    page: first = 1,
+    limit = LARGEST_PAGE,
+    ...query
+  } = (init as { query?: Paged } | undefined)?.query ?? {};
+  const isQuery = ['where', 'orderBy', 'cursor'].some((name) => name in query);
+  let which: object | undefined = isQuery ? {} : { page: first };
+  for (let page = first; which !== undefined; page += 1) {
+    const paged = { ...init, query: { ...query, limit, ...which } };
+    const { body } = await (answer as Ask<P>)('get', path, paged);
     yield body;
-    if (body.data.length < limit) return;
+    which = isQuery ? nextOf(body.pagination) : body.data.length < limit ? undefined : { page: page + 1 };
   }
 }
 
-type Ask<Item> = (method: 'get', path: string, init: object) => Promise<{ body: Page<Item> }>;
+interface Paged {
+  readonly page?: number;
+  readonly limit?: number;
+}
+
+const nextOf = (pagination: Pagination | CursorPagination): object | undefined =>
+  'next' in pagination && pagination.next !== null ? { cursor: pagination.next } : undefined;
+
+type Ask<P extends ListPath> = (
+  method: 'get',
+  path: string,
+  init: object,
+) => Promise<{ body: Page<ItemOf<P>, PaginationOf<P>> }>;

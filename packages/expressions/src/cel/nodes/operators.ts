@@ -19,7 +19,7 @@ import {
   type Work,
   wordFor,
 } from '../values/cel-value.js';
-import { allowLength, spendOnText } from '../values/texts.js';
+import { allowLength, byCodePoint, spendOnText } from '../values/texts.js';
 import type { CompileContext, Expression, Frame, NodeOf } from './compile-context.js';
 
 /** A failure that the other operand, or another element, may make irrelevant. */
@@ -248,7 +248,7 @@ type Ordered = number | bigint | string | boolean;
 /** Applies `<`, `<=`, `>` or `>=` to two numbers, texts (by code point), booleans, times or durations. */
 function compare(frame: Work, a: CelValue, b: CelValue, test: (a: Ordered, b: Ordered) => boolean): boolean {
   if (isNumber(a) && isNumber(b)) return test(a, b);
-  if (typeof a === 'string' && typeof b === 'string') return test(byCodePoint(frame, a, b), 0);
+  if (typeof a === 'string' && typeof b === 'string') return test(comparePaid(frame, a, b), 0);
   if (typeof a === 'boolean' && typeof b === 'boolean') return test(a, b);
   if (a instanceof Timestamp && b instanceof Timestamp) return test(a.nanos, b.nanos);
   if (a instanceof Duration && b instanceof Duration) return test(a.nanos, b.nanos);
@@ -256,16 +256,7 @@ function compare(frame: Work, a: CelValue, b: CelValue, test: (a: Ordered, b: Or
   return fail(`Cannot compare ${wordFor(a)} with ${wordFor(b)}.${chain}`);
 }
 
-/** UTF-16 order differs from code-point order only where one unit is a surrogate and the other lies above them. */
-function byCodePoint(frame: Work, a: string, b: string): number {
-  const length = Math.min(a.length, b.length);
-  spend(frame, length >> 2);
-  for (let i = 0; i < length; i++) {
-    const x = a.charCodeAt(i);
-    const y = b.charCodeAt(i);
-    if (x !== y) return aboveSurrogates(x) - aboveSurrogates(y);
-  }
-  return a.length - b.length;
+function comparePaid(frame: Work, a: string, b: string): number {
+  spend(frame, Math.min(a.length, b.length) >> 2);
+  return byCodePoint(a, b);
 }
-
-const aboveSurrogates = (unit: number): number => (unit >= 0xd800 && unit < 0xe000 ? unit + 0x10000 : unit);

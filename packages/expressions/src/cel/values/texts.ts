@@ -24,6 +24,19 @@ function offsetOf(text: string, index: number): number {
 export const slice = (text: string, start: number, end: number): string =>
   text.slice(offsetOf(text, start), offsetOf(text, end));
 
+/** UTF-16 order differs from code-point order only where one unit is a surrogate and the other lies above them. */
+export function byCodePoint(a: string, b: string): number {
+  const length = Math.min(a.length, b.length);
+  for (let i = 0; i < length; i++) {
+    const x = a.charCodeAt(i);
+    const y = b.charCodeAt(i);
+    if (x !== y) return aboveSurrogates(x) - aboveSurrogates(y);
+  }
+  return a.length - b.length;
+}
+
+const aboveSurrogates = (unit: number): number => (unit >= 0xd800 && unit < 0xe000 ? unit + 0x10000 : unit);
+
 /** Turns a UTF-16 index (-1 for none) into one of code points. */
 export const codePointIndex = (text: string, index: number): number =>
   index < 0 ? -1 : codePointLength(text.slice(0, index));

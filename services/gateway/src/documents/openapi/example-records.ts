@@ -135,6 +135,9 @@ const shown = { ...entry, llm: null, payment: null, pushes: [pushed], durationMs
 /** One record of each kind that answers hold, by the names of `components.schemas`: one racing world after its first race. */
 export const RECORD_EXAMPLES: Readonly<Record<string, unknown>> = {
   Pagination: { page: 1, limit: 20, total: 1, totalPages: 1 },
+  CursorPagination: { limit: 20, next: null },
+  InstanceAggregate: { group: {}, sum: { wins: 4 } },
+  InstanceRank: { entitySchema: 'horse', instanceId, rank: 1, total: 1 },
   Deleted: { deleted: true },
   World: {
     id: 1,

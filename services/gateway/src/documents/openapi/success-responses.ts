@@ -21,7 +21,8 @@ export function successResponses(rpc: RoutedRpc, book: SchemaBook): Record<strin
     }),
     ...(isConditional(rpc)
       ? { ETag: header('EntityTag') }
-      : etag !== undefined && rpc.http.path.includes('/entity-instances') && { ETag: header('ETag') }),
+      : etag !== undefined &&
+        /\/entity-instances(\/:instanceId)?$/.test(rpc.http.path) && { ETag: header('ETag') }),
   };
   if (rpc.http.stream !== undefined)
     return { [rpc.http.status]: { description: 'OK', headers, content: eventStream(rpc.http.stream, book) } };

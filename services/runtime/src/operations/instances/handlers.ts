@@ -11,6 +11,7 @@ import {
   type JournalKind,
   type JsonObject,
   paginationOf,
+  type queryRpcs,
   refuseDeepPage,
   ServiceError,
   withWarnings,
@@ -47,22 +48,32 @@ import type { DeploymentState } from '../../store/state/deployment-state.js';
 import type { MemoryInstance } from '../../store/state/instance-memory.js';
 import { releaseEmptySchema } from '../claims/claims.js';
 import type { RuntimeContext } from '../context.js';
+import { createRunQuery, isQuery, queryInstances, queryReads } from './queries.js';
 
 type Rpcs = typeof instanceRpcs;
 type Reads = Pick<Rpcs, 'instances.list' | 'instances.get'>;
+type AllReads = Reads & typeof queryRpcs;
 
 const pathOf = (
   { instanceId }: { instanceId: string },
   { entitySchema }: { entitySchema?: string | undefined },
 ): InstancePath => ({ instanceId, entitySchema });
 
-export function instanceReads(context: RuntimeContext): Handlers<Reads> {
+export function instanceReads(context: RuntimeContext): Handlers<AllReads> {
   const { db, access, directory, reading } = context;
   const readCurrent = createReadCurrent(db);
+  const runQuery = createRunQuery(context);
   return {
-    'instances.list': async ({ params, query }, { caller, signal, deadline }) => {
+    ...queryReads(context, runQuery),
+    'instances.list': async ({ params, query: asked }, call) => {
+      const { caller, signal, deadline } = call;
+      if (isQuery(asked)) {
+        const deployment = await reading.run(signal, () => access.see(params, caller));
+        return queryInstances(runQuery, deployment, asked, call);
+      }
+      const { page = 1, limit, entitySchema, atSeq } = asked;
+      const query = { page, limit };
       refuseDeepPage(query);
-      const { entitySchema, atSeq } = query;
       if (atSeq === undefined)
         return reading.run(signal, async () => {
           const { id } = await access.see(params, caller);

@@ -93,7 +93,7 @@ export function inBody<T>(check: () => T): T {
 }
 
 /** An instance as committed. */
-type InstanceRow = InstanceName & MemoryInstance;
+export type InstanceRow = InstanceName & MemoryInstance;
 
 export const recordOf = (row: InstanceRow): InstanceRecord => toRecord(row, row);
 

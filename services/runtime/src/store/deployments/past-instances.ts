@@ -57,11 +57,7 @@ export async function instancesAt(
   { entitySchema, seq, page }: PastList,
   signal: AbortSignal,
 ): Promise<{ data: InstanceRecord[]; total: number }> {
-  const { head, done } = await reading.run(signal, async () => ({
-    head: await headFrom(db, deploymentId, seq),
-    done: await computedUntil(db, deploymentId),
-  }));
-  if (done === undefined || done < seq) await computeLifetimes(deploymentId, { seq, head }, signal);
+  await computedTo({ db, computeLifetimes, reading }, deploymentId, seq, signal);
   return reading.run(signal, async () => {
     const { names, total } = await instancesThen(db, deploymentId, seq, entitySchema, page);
     const parts: Promise<InstanceRecord[]>[] = [];
@@ -71,7 +67,22 @@ export async function instancesAt(
   });
 }
 
-async function recordsAt(
+/** Has the lifetimes up to `seq` computed. @throws `entity_instance_not_found` beyond the end of the journal */
+export async function computedTo(
+  { db, computeLifetimes, reading }: PastListDependencies,
+  deploymentId: number,
+  seq: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const { head, done } = await reading.run(signal, async () => ({
+    head: await headFrom(db, deploymentId, seq),
+    done: await computedUntil(db, deploymentId),
+  }));
+  if (done === undefined || done < seq) await computeLifetimes(deploymentId, { seq, head }, signal);
+}
+
+/** The instances as they were after entry `seq`, in the order of the names. */
+export async function recordsAt(
   db: Db,
   deploymentId: number,
   names: readonly InstanceName[],

@@ -13,10 +13,12 @@ export interface Pools {
   readonly lanes: Connections<RuntimeSchema>;
   /** For answers that read only. */
   readonly reads: Connections<RuntimeSchema>;
+  /** For queries, which go through many rows. */
+  readonly queries: Connections<RuntimeSchema>;
 }
 
 /** The sum with the database's own 10 stands in docs/operations.md. */
-const CONNECTIONS = { leases: 2, commits: 4, lanes: 4, reads: 8 };
+const CONNECTIONS = { leases: 2, commits: 4, lanes: 4, reads: 8, queries: 2 };
 
 /** A process that is stopped inside a transaction blocks its partitions for no longer than this, in milliseconds. */
 const IDLE_IN_COMMIT_MS = 2000;
@@ -25,6 +27,11 @@ const IDLE_IN_COMMIT_MS = 2000;
  * quick reads, as many as a gateway admits at once, are all answered. The number that may wait only bounds memory.
  */
 const READS = { slots: CONNECTIONS.reads, maxWaiting: 4000, maxWaitMs: 2000 };
+
+/** How long a query may take, in milliseconds. Its statements are cancelled after as long. */
+export const QUERY_MS = 2000;
+/** Queries that run at once. */
+export const QUERY_SLOTS = CONNECTIONS.queries;
 
 export const boundReads = (): Semaphore => createSemaphore(READS.slots, READS);
 
@@ -41,11 +48,18 @@ export function openPools(
     commits: { idleInTransactionTimeoutMs: IDLE_IN_COMMIT_MS },
     lanes: {},
     reads: { readOnly: true },
+    queries: { readOnly: true, statementTimeoutMs: QUERY_MS },
   };
   const open = (name: keyof typeof CONNECTIONS) =>
     resources.use(
       `connections for ${name}`,
       database.beside({ maxConnections: CONNECTIONS[name], ...limits[name] }),
     );
-  return { leases: open('leases'), commits: open('commits'), lanes: open('lanes'), reads: open('reads') };
+  return {
+    leases: open('leases'),
+    commits: open('commits'),
+    lanes: open('lanes'),
+    reads: open('reads'),
+    queries: open('queries'),
+  };
 }

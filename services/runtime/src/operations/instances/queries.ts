@@ -1,0 +1,162 @@
+import {
+  type CallContext,
+  type CursorPagination,
+  type Handlers,
+  type InstanceRecord,
+  type queryRpcs,
+  ServiceError,
+} from '@orrery/contracts';
+import { orderValues } from '@orrery/expressions';
+import { answerOf } from '../../core/queries/aggregate.js';
+import {
+  neededSchema,
+  readAggregation,
+  readCursor,
+  readOrder,
+  readWhere,
+  writeCursor,
+} from '../../core/queries/read-query.js';
+import { FairSlots } from '../../runs/asking/call-limits.js';
+import type { SeenDeployment } from '../../store/deployments/deployment-directory.js';
+import { recordOf } from '../../store/deployments/instance-store.js';
+import { computedTo } from '../../store/deployments/past-instances.js';
+import {
+  earlierGroups,
+  earlierPage,
+  earlierRank,
+} from '../../store/deployments/queries/earlier-instances.js';
+import {
+  type InstanceQuery,
+  queryCount,
+  queryGroups,
+  queryPage,
+  queryRank,
+} from '../../store/deployments/queries/present-instances.js';
+import { QueryWork, withinTime } from '../../store/deployments/queries/query-work.js';
+import { readPast } from '../../store/journal/verify/verify-journal.js';
+import { QUERY_SLOTS } from '../../store/tables/pools.js';
+import type { Db } from '../../store/tables/schema.js';
+import type { RuntimeContext } from '../context.js';
+
+/** How long a query waits for its turn, in milliseconds, until it is refused. */
+const MAX_WAIT_MS = 5000;
+const MAX_WAITING = 1000;
+
+/** Runs a query in its turn; deployments take turns. */
+type RunQuery = <T>(
+  { deployment, atSeq }: { readonly deployment: SeenDeployment; readonly atSeq: number | undefined },
+  call: Pick<CallContext, 'signal' | 'deadline'>,
+  query: (db: Db, work: QueryWork) => Promise<T>,
+) => Promise<T>;
+
+export function createRunQuery(context: RuntimeContext): RunQuery {
+  const slots = new FairSlots(QUERY_SLOTS);
+  const { clock, pools } = context;
+  let waiting = 0;
+  return async ({ deployment, atSeq }, { signal, deadline }, query) => {
+    if (atSeq !== undefined) await computedTo(context, deployment.id, atSeq, signal);
+    if (waiting >= MAX_WAITING) throw new ServiceError('overloaded');
+    const late = AbortSignal.timeout(MAX_WAIT_MS);
+    const begun = new AbortController();
+    const work = () => {
+      begun.abort();
+      const run = () => withinTime(() => query(pools.queries.db, new QueryWork(clock, signal)));
+      return atSeq === undefined ? run() : readPast(context, deployment, atSeq, { signal, deadline }, run);
+    };
+    waiting += 1;
+    begun.signal.addEventListener('abort', () => (waiting -= 1), { once: true });
+    try {
+      return await slots.run(
+        { who: String(deployment.id), isFirst: false },
+        AbortSignal.any([signal, late]),
+        work,
+      );
+    } catch (error) {
+      throw !begun.signal.aborted && error === late.reason ? new ServiceError('overloaded') : error;
+    } finally {
+      begun.abort();
+    }
+  };
+}
+
+interface ListQuery {
+  readonly entitySchema?: string | undefined;
+  readonly where?: string | undefined;
+  readonly orderBy?: string | undefined;
+  readonly cursor?: string | undefined;
+  readonly count?: boolean | undefined;
+  readonly atSeq?: number | undefined;
+  readonly page?: number | undefined;
+  readonly limit: number;
+}
+
+/** Whether a list is asked for by a query and not page by page. */
+export const isQuery = ({ where, orderBy, cursor, count }: ListQuery): boolean =>
+  [where, orderBy, cursor, count].some((one) => one !== undefined);
+
+/** @throws `validation_failed`, `conflicting_fields`, `query_too_costly` */
+export async function queryInstances(
+  runQuery: RunQuery,
+  deployment: SeenDeployment,
+  asked: ListQuery,
+  call: CallContext,
+): Promise<{ data: InstanceRecord[]; pagination: CursorPagination }> {
+  const { where, orderBy, atSeq, limit, count = false } = asked;
+  if (asked.page !== undefined)
+    throw new ServiceError(
+      'conflicting_fields',
+      'With where or orderBy, pages go by cursor: leave out page.',
+    );
+  const entitySchema = neededSchema(asked.entitySchema);
+  const order = readOrder(orderBy);
+  const identity = [entitySchema, where, orderBy, atSeq];
+  const query = { deploymentId: deployment.id, entitySchema, condition: readWhere(where), order };
+  const page = { limit, after: readCursor(identity, order.length, asked.cursor) };
+  const found = await runQuery({ deployment, atSeq }, call, async (db, work) => {
+    if (atSeq !== undefined) return earlierPage(db, { ...query, seq: atSeq }, page, work);
+    const rows = await queryPage(db, query, page, work);
+    return { data: rows.map(recordOf), total: count ? await queryCount(db, query, work) : 0 };
+  });
+  const data = found.data.slice(0, limit);
+  const last = found.data.length > limit ? data.at(-1) : undefined;
+  const next =
+    last === undefined
+      ? null
+      : writeCursor(identity, {
+          id: last.instanceId,
+          values: orderValues(order, last.instanceId, last.state),
+        });
+  return { data, pagination: { limit, next, ...(count && { total: found.total }) } };
+}
+
+export function queryReads(context: RuntimeContext, runQuery: RunQuery): Handlers<typeof queryRpcs> {
+  const { access, reading } = context;
+  return {
+    'instances.aggregate': async ({ params, query: asked }, call) => {
+      const aggregation = readAggregation(asked);
+      const { entitySchema, where, atSeq } = asked;
+      const condition = readWhere(where);
+      const deployment = await reading.run(call.signal, () => access.see(params, call.caller));
+      const query: InstanceQuery = { deploymentId: deployment.id, entitySchema, condition, order: [] };
+      const groups = await runQuery({ deployment, atSeq }, call, (db, work) =>
+        atSeq === undefined
+          ? queryGroups(db, query, aggregation, work)
+          : earlierGroups(db, { ...query, seq: atSeq }, aggregation, work),
+      );
+      return { data: answerOf(aggregation, groups) };
+    },
+    'instances.rank': async ({ params, query: { entitySchema, orderBy, atSeq } }, call) => {
+      const order = readOrder(orderBy);
+      const deployment = await reading.run(call.signal, () => access.see(params, call.caller));
+      const { instanceId } = params;
+      const query = { deploymentId: deployment.id, entitySchema, condition: undefined, order };
+      const path = { instanceId, entitySchema };
+      const place = await runQuery({ deployment, atSeq }, call, (db, work) =>
+        atSeq === undefined
+          ? queryRank(db, query, path)
+          : earlierRank(db, { ...query, seq: atSeq }, path, work),
+      );
+      return { data: { entitySchema, instanceId, ...place } };
+    },
+  };
+}

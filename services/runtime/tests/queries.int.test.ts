@@ -1,0 +1,276 @@
+import type { AggregateQuery, JsonObject } from '@orrery/contracts';
+import { connect } from '@orrery/database';
+import { compareInOrder, compileCondition, orderValues, parseOrder, satisfies } from '@orrery/expressions';
+import { createLogger, systemClock } from '@orrery/service-kit';
+import { describe, expect, it } from 'vitest';
+import { answerOf, createGathering } from '../src/core/queries/aggregate.js';
+import { readAggregation } from '../src/core/queries/read-query.js';
+import {
+  type InstanceQuery,
+  queryCount,
+  queryGroups,
+  queryPage,
+  queryRank,
+} from '../src/store/deployments/queries/present-instances.js';
+import { QueryWork } from '../src/store/deployments/queries/query-work.js';
+import type { RuntimeSchema } from '../src/store/tables/schema.js';
+import { attribute } from './fake-catalog.js';
+import { drawFrom, randomCondition, randomOrder, randomState, seeded } from './random-conditions.js';
+import { OTHER, plantDeployment, prepareHouse, refusalOf } from './running-runtime.js';
+
+const house = await prepareHouse();
+const logger = createLogger({ service: 'test', level: 'error' });
+const place = { url: house.databaseUrl, schema: 'runtime', applicationName: 'test', logger };
+const { db } = house.resources.use('queries', await connect<RuntimeSchema>(place));
+house.catalog.plantSchema('horse', [
+  attribute('wins', 'integer', { defaultValue: 0 }),
+  attribute('speed', 'float'),
+  attribute('stable', 'string'),
+  attribute('injured', 'boolean'),
+]);
+await house.boot();
+
+const never = new AbortController().signal;
+const work = () => new QueryWork(systemClock, never);
+const at = new Date();
+
+describe('a query in SQL finds what the evaluator finds in memory', async () => {
+  const draw = drawFrom(seeded(31));
+  const STATES = 300;
+  const states = Array.from({ length: STATES }, (_, n) => ({
+    id: `${draw.pick(['a', 'é', '\u{1F40E}'])}${n}`,
+    state: JSON.parse(JSON.stringify(randomState(draw))) as JsonObject,
+  }));
+  await db
+    .insertInto('instances')
+    .values(
+      states.map(({ id, state }, n) => ({
+        ...{ id: 9_000_000 + n, deployment_id: 9_000_000, entity_schema: 'random', instance_id: id },
+        ...{ state: JSON.stringify(state) as never, revision: 1, created_at: at, updated_at: at },
+      })),
+    )
+    .execute();
+  const draws = Array.from({ length: 60 }, () => ({
+    where: randomCondition(draw),
+    orderBy: randomOrder(draw),
+  }));
+  const read = ({ where, orderBy }: (typeof draws)[0]) => {
+    const [compiled, parsed] = [compileCondition(where), parseOrder(orderBy)];
+    if (!compiled.ok || !parsed.ok) throw new Error(`${where} ${orderBy}`);
+    const query: InstanceQuery = {
+      ...{ deploymentId: 9_000_000, entitySchema: 'random' },
+      ...{ condition: compiled.condition, order: parsed.order },
+    };
+    const matching = states.filter(({ id, state }) =>
+      satisfies(compiled.condition, { instance: state, id }, { work: 250_000 }),
+    );
+    return { query, matching };
+  };
+  const idOrder = [{ path: null, isDescending: false }];
+  const sorted = (found: typeof states, { order }: InstanceQuery) =>
+    [...found].sort(
+      (a, b) =>
+        compareInOrder(order, orderValues(order, a.id, a.state), orderValues(order, b.id, b.state)) ||
+        compareInOrder(idOrder, [a.id], [b.id]),
+    );
+
+  it('page by page, and counts them', async () => {
+    let partly = 0;
+    for (const one of draws) {
+      const { query, matching } = read(one);
+      const expected = sorted(matching, query).map(({ id }) => id);
+      const found: string[] = [];
+      for (let after: { id: string; values: ReturnType<typeof orderValues> } | undefined; ; ) {
+        const limit = 40;
+        const rows = await queryPage(db, query, { limit, after }, work());
+        found.push(...rows.slice(0, limit).map(({ instanceId }) => instanceId));
+        const last = rows[limit - 1];
+        if (rows.length <= limit || last === undefined) break;
+        partly += 1;
+        after = { id: last.instanceId, values: orderValues(query.order, last.instanceId, last.state) };
+      }
+      expect([one, ...found]).toEqual([one, ...expected]);
+      expect(await queryCount(db, query, work())).toBe(expected.length);
+    }
+    expect(partly).toBeGreaterThan(50);
+  });
+
+  it('and tells places', async () => {
+    for (const one of draws.slice(0, 20)) {
+      const { query } = read(one);
+      const whole = { ...query, condition: undefined };
+      const { id = '' } = draw.pick(states);
+      const rank = sorted(states, query).findIndex((state) => state.id === id) + 1;
+      const path = { instanceId: id, entitySchema: 'random' };
+      expect(await queryRank(db, whole, path)).toEqual({ rank, total: STATES });
+    }
+  });
+
+  it('and gathers groups', async () => {
+    for (const one of draws) {
+      const { query, matching } = read(one);
+      const asked = {
+        ...(draw.random() < 0.7 && { groupBy: draw.pick(['a', 'a, b', 'c', '"x y"', 'a.b']) }),
+        count: true,
+        sum: 'a, b',
+        min: 'a, c',
+        max: 'a',
+        avg: 'b, "né"',
+      };
+      const aggregation = readAggregation({ entitySchema: 'random', ...asked } as AggregateQuery);
+      const gathering = createGathering(aggregation);
+      for (const { state } of matching) gathering.add(state);
+      const found = answerOf(aggregation, await queryGroups(db, query, aggregation, work()));
+      expect([one, asked, found]).toEqual([one, asked, answerOf(aggregation, gathering.groups())]);
+    }
+  });
+});
+
+async function stable() {
+  const deployment = await plantDeployment(house);
+  const { params } = deployment;
+  const horse = (instanceId: string, state: JsonObject) =>
+    house.call('instances.create', { params, body: { entitySchema: 'horse', instanceId, state } });
+  await horse('A', { wins: 3, speed: 61.5, stable: 'red' });
+  await horse('B', { wins: 5, speed: 60, stable: 'red', injured: true });
+  await horse('C', { wins: 3, speed: 70, stable: 'blue' });
+  await horse('D', { speed: 10 });
+  await deployment.createCounter('A', { count: 1 });
+  const list = (query: object) =>
+    house.call('instances.list', { params, query: { entitySchema: 'horse', ...query } });
+  const ids = async (query: object) => (await list(query)).data.map(({ instanceId }) => instanceId).join(' ');
+  return { ...deployment, horse, list, ids };
+}
+
+describe('a query over HTTP parameters', async () => {
+  const { params, list, ids } = await stable();
+
+  it('selects and orders, missing attributes last', async () => {
+    expect(await ids({ where: 'instance.wins > 3 || instance.stable == "blue"' })).toBe('B C');
+    expect(await ids({ where: '!(instance.injured)', orderBy: 'stable, speed desc' })).toBe('C A D');
+    expect(await ids({ orderBy: 'wins desc, speed' })).toBe('B A C D');
+    expect(await ids({ orderBy: 'stable desc' })).toBe('A B C D');
+    expect(await ids({ where: 'instance.speed * 2.0 > 121.0', orderBy: 'speed' })).toBe('A C');
+    expect(await ids({ where: 'id in ["D", "A"]' })).toBe('A D');
+  });
+
+  it('goes on by cursor, and counts when asked to', async () => {
+    const first = await list({ orderBy: 'wins desc, speed', limit: 3, count: 'true' });
+    expect(first.pagination).toEqual({ limit: 3, total: 4, next: expect.any(String) });
+    const { next } = first.pagination as { next: string };
+    const second = await list({ orderBy: 'wins desc, speed', limit: 3, cursor: next });
+    expect(second.data.map(({ instanceId }) => instanceId)).toEqual(['D']);
+    expect(second.pagination).toEqual({ limit: 3, next: null });
+    const other = await refusalOf(list({ orderBy: 'wins', cursor: next }));
+    expect([other.code, other.errors[0]?.pointer]).toEqual(['validation_failed', '#query/cursor']);
+  });
+
+  it.each([
+    [{ where: 'wins > 3' }, 'validation_failed', '#query/where'],
+    [{ where: 'instance.wins +' }, 'validation_failed', '#query/where'],
+    [{ where: 'instance.wins + 1' }, 'validation_failed', '#query/where'],
+    [{ where: '"a"' }, 'validation_failed', '#query/where'],
+    [{ orderBy: 'wins down' }, 'validation_failed', '#query/orderBy'],
+    [{ orderBy: 'a, b, c, d, e' }, 'validation_failed', '#query/orderBy'],
+    [{ orderBy: 'wins,' }, 'validation_failed', '#query/orderBy'],
+    [{ orderBy: 'wins', cursor: 'bm9uZQ' }, 'validation_failed', '#query/cursor'],
+    [{ entitySchema: undefined, orderBy: 'wins' }, 'validation_failed', '#query/entitySchema'],
+    [{ orderBy: 'wins', page: 2 }, 'conflicting_fields', undefined],
+  ])('refuses %j', async (query, code, pointer) => {
+    const refusal = await refusalOf(list(query));
+    expect([refusal.code, refusal.errors[0]?.pointer]).toEqual([code, pointer]);
+  });
+
+  it('counts, adds up and groups', async () => {
+    const aggregate = async (query: object) =>
+      (await house.call('instances.aggregate', { params, query: { entitySchema: 'horse', ...query } })).data;
+    expect(await aggregate({})).toEqual([{ group: {}, count: 4 }]);
+    expect(await aggregate({ sum: 'wins, speed', avg: 'wins', min: 'stable', max: 'speed, absent' })).toEqual(
+      [
+        {
+          group: {},
+          sum: { wins: 11, speed: 201.5 },
+          avg: { wins: 11 / 4 },
+          min: { stable: 'blue' },
+          max: { speed: 70, absent: null },
+        },
+      ],
+    );
+    expect(
+      await aggregate({ groupBy: 'stable', count: '', sum: 'wins', where: 'instance.speed > 20' }),
+    ).toEqual([
+      { group: { stable: 'blue' }, count: 1, sum: { wins: 3 } },
+      { group: { stable: 'red' }, count: 2, sum: { wins: 8 } },
+    ]);
+    expect(await aggregate({ where: 'false', avg: 'wins', sum: 'wins' })).toEqual([
+      { group: {}, sum: { wins: 0 }, avg: { wins: null } },
+    ]);
+    const refusal = await refusalOf(aggregate({ sum: 'wins desc' }));
+    expect([refusal.code, refusal.errors[0]?.pointer]).toEqual(['validation_failed', '#query/sum']);
+  });
+
+  it('tells the place of an instance', async () => {
+    const rank = (instanceId: string, query: object = {}) =>
+      house.call('instances.rank', {
+        params: { ...params, instanceId },
+        query: { entitySchema: 'horse', orderBy: 'wins desc, speed', ...query },
+      });
+    expect((await rank('C')).data).toEqual({ entitySchema: 'horse', instanceId: 'C', rank: 3, total: 4 });
+    expect((await rank('D')).data).toMatchObject({ rank: 4 });
+    expect((await refusalOf(rank('X'))).code).toBe('entity_instance_not_found');
+  });
+
+  it('shows others nothing', async () => {
+    const query = { entitySchema: 'horse', orderBy: 'wins' };
+    const asked = [
+      house.call('instances.list', { params, query }, { accountId: OTHER }),
+      house.call('instances.aggregate', { params, query: { entitySchema: 'horse' } }, { accountId: OTHER }),
+      house.call('instances.rank', { params: { ...params, instanceId: 'A' }, query }, { accountId: OTHER }),
+    ];
+    const codes = (await Promise.all(asked.map(refusalOf))).map(({ code }) => code);
+    expect(codes).toEqual(asked.map(() => 'deployment_not_found'));
+  });
+});
+
+it('answers for a past position what it answered then', async () => {
+  const { params, list, horse } = await stable();
+  const seq =
+    (await house.call('history.list', { params, query: { include: 'all', limit: '1' } })).data[0]?.seq ?? 0;
+  const queries = [
+    { orderBy: 'wins desc, speed' },
+    { where: 'instance.wins >= 3', orderBy: 'speed desc', limit: 2, count: 'true' },
+    { where: 'instance.speed * 2.0 > 121.0' },
+  ];
+  const aggregate = { entitySchema: 'horse', groupBy: 'stable', sum: 'speed', min: 'wins', count: 'true' };
+  const rank = { entitySchema: 'horse', orderBy: 'speed desc' };
+  const answers = async (past: object) => [
+    ...(await Promise.all(
+      queries.map(async (query) => {
+        const { data, pagination } = await list({ ...query, ...past });
+        const { next, ...rest } = pagination as { next: string | null };
+        return [data, rest, next === null];
+      }),
+    )),
+    (await house.call('instances.aggregate', { params, query: { ...aggregate, ...past } })).data,
+    (
+      await house.call('instances.rank', {
+        params: { ...params, instanceId: 'B' },
+        query: { ...rank, ...past },
+      })
+    ).data,
+  ];
+  const then = await answers({});
+  const update = (instanceId: string, state: JsonObject) =>
+    house.call('instances.update', {
+      params: { ...params, instanceId },
+      query: { entitySchema: 'horse' },
+      body: { state },
+    });
+  await update('C', { wins: 50, speed: 1 });
+  await update('B', { wins: 0, speed: 100, stable: 'green' });
+  await horse('E', { wins: 7, speed: 99 });
+  expect(await answers({})).not.toEqual(then);
+  expect(await answers({ atSeq: seq })).toEqual(then);
+  const query = { entitySchema: 'horse', orderBy: 'wins', atSeq: 99 };
+  expect((await refusalOf(list(query))).code).toBe('entity_instance_not_found');
+});
