@@ -55,7 +55,10 @@ function client({
   const list = (path: string, { query: { limit } }: { query: { limit: number } }) => {
     if (fails(path)) throw refusal('rate_limited', 429);
     const first = { entitySchema: 'horse', instanceId: 'A', state: { wins: 'listed' } };
-    return { data: horses === 0 ? [] : [first], pagination: { page: 1, totalPages: Math.ceil(horses / limit) } };
+    return {
+      data: horses === 0 ? [] : [first],
+      pagination: { page: 1, totalPages: Math.ceil(horses / limit) },
+    };
   };
   const orrery = {
     get,
