@@ -113,7 +113,7 @@ const IN_ORDER = `
   aiModelsList chainsList limitsGet cronPreview
   deploymentsCreate deploymentsDelete deploymentsCreate deploymentsList deploymentsGet deploymentsUpdate
   bindingsList bindingsRemove bindingsAdd instancesCreate instancesList instancesAggregate instancesRank instancesGet instancesUpdate
-  deploymentsPublish publicExecute publicGet publicInstances publicAggregate publicRank publicInstance publicHistory publicEntry publicVerify publicStream
+  deploymentsPublish publicExecute publicExecuteEvent publicGet publicInstances publicAggregate publicRank publicInstance publicHistory publicEntry publicVerify publicStream
   deploymentsUnpublish deploymentsExecute executionsGet executionsGetPublic
   historyList historyGet historyVerify deploymentsStream deploymentsUsage paymentsList
   pushesList pushesRetry pushesSkip
@@ -171,6 +171,8 @@ describe('the examples of openapi.json', () => {
     const addressOf = (operation: string) => known.get(shown(operation, 'address'));
     const signedMembers: Readonly<Record<string, () => object>> = {
       publicExecute: () => signed(`orrery:${addressOf('publicExecute')}:race-result:${Date.now()}`),
+      publicExecuteEvent: () =>
+        signed(`orrery:${addressOf('publicExecuteEvent')}:race-result:${Date.now() + 1}`),
       authChallenge: () => ({ wallet: signed('').wallet }),
       authToken: () => signed(challenge),
     };

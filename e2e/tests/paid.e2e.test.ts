@@ -3,8 +3,11 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { repositoryRoot } from '@orrery/testing/system';
+import { HTTPFacilitatorClient } from '@x402/core/http';
 import { registerExactEvmScheme } from '@x402/evm/exact/client';
 import { ExactEvmSchemeV1 } from '@x402/evm/v1';
+import { withBazaar } from '@x402/extensions/bazaar';
+import { appendPaymentIdentifierToExtensions } from '@x402/extensions/payment-identifier';
 import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
 import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -78,6 +81,69 @@ describe('clients that pay', () => {
     expect(settled).toMatchObject({ success: true, network: 'eip155:84532' });
     const entry = await house.api.get(`${house.world.path}/history/${body.data.historyId}`);
     expect(entry.body.data.payment).toMatchObject({ status: 'settled', transaction: settled.transaction });
+    await expectEarned(1n);
+  });
+
+  it('may be @x402/fetch with nothing but an input, and are listed then in a catalogue', async () => {
+    const { system, world, evm } = house;
+    const key = await house.newPayer();
+    const payer = privateKeyToAccount(key);
+    const client = registerExactEvmScheme(new x402Client(), { signer: payer });
+    const path = `/app/deployments/${world.address}/events/treat/execute`;
+    const sendTo = (at: string) =>
+      wrapFetchWithPayment(fetch, client)(`${system.url}${at}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ input: { name: 'agent' } }),
+      });
+    const bazaar = withBazaar(new HTTPFacilitatorClient({ url: evm.facilitator.url })).extensions.bazaar;
+    expect((await bazaar.listResources()).items).toEqual([]);
+    const answer = await sendTo(path);
+    const { status, headers } = answer;
+    const body: ApiAnswer['body'] = await answer.json();
+    createAnswerCheck()('POST', path, { status, headers, body });
+    expect(body.data.stateChanges['guest:agent']).toMatchObject({ visits: 1, by: payer.address });
+    expect(decoded(headers.get('payment-response'))).toMatchObject({ success: true, payer: payer.address });
+    const { items } = await bazaar.listResources({ type: 'http' });
+    expect(items).toMatchObject([
+      {
+        serviceName: expect.any(String),
+        accepts: [{ payTo: RECEIVER, amount: String(PRICE) }],
+        extensions: { bazaar: { info: { input: { method: 'POST', body: { input: { name: 'text' } } } } } },
+      },
+    ]);
+    // What the catalogue says is enough to call it.
+    const [{ resource = '' } = {}] = items;
+    expect(new URL(resource).pathname).toBe(path);
+    expect((await sendTo(new URL(resource).pathname)).status).toBe(200);
+    expect((await sendTo(path.replace('treat', 'toast'))).status).toBe(401);
+    await expectEarned(2n);
+  });
+
+  it('are not charged again for a payment identifier, nor answered for another input', async () => {
+    const { system, world } = house;
+    const payer = privateKeyToAccount(await house.newPayer());
+    const client = registerExactEvmScheme(new x402Client(), { signer: payer });
+    const url = `${system.url}/app/deployments/${world.address}/events/treat/execute`;
+    const post = (name: string, headers = {}) =>
+      fetch(url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify({ input: { name } }),
+      });
+    const pay = async (name: string) => {
+      const demand = decoded((await post(name)).headers.get('payment-required'));
+      appendPaymentIdentifierToExtensions(demand.extensions, 'order_0123456789');
+      const payment = await client.createPaymentPayload(demand);
+      return post(name, { 'payment-signature': encoded(payment) });
+    };
+    const first = await pay('order');
+    const again = await pay('order');
+    expect([first.status, again.status]).toEqual([200, 200]);
+    expect(await again.json()).toEqual(await first.json());
+    const other = await pay('other order');
+    const { code }: ApiAnswer['body'] = await other.json();
+    expect([other.status, code]).toEqual([422, 'idempotency_key_reused']);
     await expectEarned(1n);
   });
 

@@ -42,6 +42,10 @@ export const requests: Readonly<Partial<Record<string, RequestParts>>> = {
   'public.execute': {
     body: { event: 'run', wallet, message: 'any text', signature: '5'.repeat(88) },
   },
+  'public.executeEvent': {
+    params: () => ({ event: 'run' }),
+    body: { wallet, message: 'any text', signature: '5'.repeat(88) },
+  },
   'worlds.check': { body: { events: [{ name: 'run', firstVersion: {} }] } },
   'cron.preview': { body: { schedule: '0 9 * * *' } },
   'pushes.retry': { params: () => ({ chain: 'base-sepolia' }) },

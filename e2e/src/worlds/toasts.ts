@@ -18,14 +18,24 @@ const toast = {
   },
 };
 
-/** Binds an event with a price in a public world. */
+/** The same, which who pays may call. */
+const treat = {
+  name: 'treat',
+  firstVersion: {
+    ...toast.firstVersion,
+    executionSettings: { ...toast.firstVersion.executionSettings, payerMayCall: true },
+  },
+};
+
+/** Binds events with a price in a public world. */
 export async function sellToasts(
   api: ApiClient,
   { path }: MadeDeployment,
   payToAddress: string,
 ): Promise<void> {
   const world = path.split('/deployments')[0];
-  created(await api.post(`${world}/events`, toast));
-  await api.post(`${path}/event-bindings`, [{ event: toast.name, eventVersion: 1 }]);
+  for (const event of [toast, treat]) created(await api.post(`${world}/events`, event));
+  const bindings = [toast, treat].map(({ name }) => ({ event: name, eventVersion: 1 }));
+  await api.post(`${path}/event-bindings`, bindings);
   await api.put(path, { payToAddress });
 }

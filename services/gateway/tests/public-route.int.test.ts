@@ -67,12 +67,48 @@ describe('the route of public execution', () => {
       message: body.message,
       payment: null,
       awaitsRun: false,
+      atEvent: false,
       resource: 'https://orrery.example/app/deployments/17/execute',
     });
     expect(calls[0]?.[1]).toMatchObject({
       caller: { kind: 'wallet', wallet: body.wallet },
       principal: undefined,
     });
+  });
+
+  it('takes the event from the path, and a call that a payment alone makes', async () => {
+    const { app, calls } = publicApp();
+    const url = `/app/deployments/${ADDRESS}/events/${encodeURIComponent('a/b é')}/execute`;
+    const send = (payload: object, headers = {}) => app.inject({ method: 'POST', url, payload, headers });
+    const payload = { x402Version: 2, accepted: {}, payload: {} };
+    const answered = await send(
+      { input: { a: 1 } },
+      { 'payment-signature': base64(payload), host: 'evil.example' },
+    );
+    expect([answered.statusCode, answered.json()]).toEqual([200, { success: true, data: DATA }]);
+    expect(calls[0]?.[0]).toEqual({
+      deployment: ADDRESS,
+      event: 'a/b é',
+      input: { a: 1 },
+      message: null,
+      payment: { version: 2, payload },
+      awaitsRun: false,
+      atEvent: true,
+      resource: `https://orrery.example/app/deployments/${ADDRESS}/execute`,
+    });
+    expect(calls[0]?.[1].caller).toEqual({ kind: 'anonymous' });
+    const signed = bodyOf(pair, `orrery:${ADDRESS}:a/b é:${Date.now()}`);
+    expect((await send({ ...signed, event: 'a/b é' })).statusCode).toBe(200);
+    expect(calls[1]?.[1].caller).toEqual({ kind: 'wallet', wallet: signed.wallet });
+    expect((await send({ ...signed, event: 'other' })).json()).toMatchObject({
+      code: 'conflicting_fields',
+      status: 400,
+    });
+    for (const member of ['wallet', 'message', 'signature']) {
+      const { errors } = (await send({ ...signed, event: 'a/b é', [member]: undefined })).json();
+      expect(errors).toMatchObject([{ pointer: `/${member}` }]);
+    }
+    expect(calls).toHaveLength(2);
   });
 
   it('answers 202 with the place of the status while the payment of an execution is unclear', async () => {
@@ -113,6 +149,7 @@ describe('the route of public execution', () => {
       ['/message', { message: '' }],
       ['/message', { message: 'x'.repeat(1025) }],
       ['/message', { message: undefined }],
+      ['/wallet', { wallet: undefined }],
       ['/event', { event: ' enter' }],
       ['/input', { input: [] }],
       ['/more', { more: 1 }],

@@ -1,4 +1,5 @@
 import {
+  type Caller,
   type ExecutionAnswer,
   type OfferedPayment,
   runtimeContract,
@@ -30,6 +31,10 @@ export interface PublicRequest {
   patience?: number;
   awaitsRun?: boolean;
   leavesRun?: boolean;
+  /** At the event's own address. */
+  atEvent?: boolean;
+  /** Nobody has signed: the payer is the caller. */
+  byPayer?: boolean;
 }
 
 let lastAt = Date.now();
@@ -38,12 +43,20 @@ let lastAt = Date.now();
 export const sendsTo =
   ({ bus }: Pick<House, 'bus'>, address: string) =>
   ({ event = 'priced', input = { id: 'a' }, at, ...sent }: PublicRequest = {}): Promise<PublicReply> => {
-    const { wallet = WALLET, payment = null, patience = 20_000, awaitsRun = false, leavesRun } = sent;
+    const {
+      wallet = WALLET,
+      payment = null,
+      patience = 20_000,
+      awaitsRun = false,
+      leavesRun,
+      atEvent,
+      byPayer = false,
+    } = sent;
     lastAt = Math.max(Date.now(), lastAt + 1);
-    const message = `orrery:${address}:${event}:${at ?? lastAt}`;
+    const message = byPayer ? null : `orrery:${address}:${event}:${at ?? lastAt}`;
     const resource = `http://localhost:3000/app/deployments/${address}/execute`;
-    const request = { deployment: address, event, input, message, resource, payment, awaitsRun };
-    const caller = { kind: 'wallet', wallet } as const;
+    const request = { deployment: address, event, input, message, resource, atEvent, payment, awaitsRun };
+    const caller: Caller = byPayer ? { kind: 'anonymous' } : { kind: 'wallet', wallet };
     const call = { caller, requestId: 'test', deadline: Date.now() + patience, leavesRun };
     return bus.call(executePublicly, request as never, call) as Promise<PublicReply>;
   };

@@ -1,5 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { JsonObject, OfferedPayment, PaymentDemand } from '@orrery/contracts';
+import { registerExactEvmScheme } from '@x402/evm/exact/client';
+import { x402Client } from '@x402/fetch';
+import type { PrivateKeyAccount } from 'viem';
 import type { Charge, Payment, SettlementReply } from '../src/core/payments/payment.js';
 import type { PaymentParties } from '../src/runs/payments/payments.js';
 
@@ -123,6 +126,13 @@ export function createPaymentWorld() {
     });
   };
   return { world, parties, charges, calls, reset };
+}
+
+/** A payment that a key has signed, as a client of x402 makes it. */
+export async function paymentBy(account: PrivateKeyAccount, demand: PaymentDemand): Promise<OfferedPayment> {
+  const client = registerExactEvmScheme(new x402Client(), { signer: account });
+  const payload = await client.createPaymentPayload(demand.paymentRequired as never);
+  return { version: 2, payload: payload as unknown as JsonObject };
 }
 
 /** A payment for the first requirement of a demand, by a payer of its own unless one is given. */

@@ -99,6 +99,8 @@ function replacing({ mutationSettings, executionSettings, ...version }: Omit<Eve
   return {
     ...version,
     ...(mutationSettings && { mutationSettings: { template: null, ...mutationSettings } }),
-    ...(executionSettings && { executionSettings: { priceUsd: null, cron: null, ...executionSettings } }),
+    ...(executionSettings && {
+      executionSettings: { priceUsd: null, payerMayCall: null, cron: null, ...executionSettings },
+    }),
   };
 }

@@ -87,6 +87,7 @@ function toVersionDefinition(version: VersionBody | VersionRecord): VersionBody 
     mutationSettings: mutation && stated({ mode, template }),
     executionSettings: execution && {
       ...stated({ visibility: execution.visibility ?? 'admin', priceUsd: execution.priceUsd }),
+      ...(execution.payerMayCall === true && { payerMayCall: true }),
       ...(execution.cron && { cron: stated(execution.cron) }),
     },
     guards: version.guards,

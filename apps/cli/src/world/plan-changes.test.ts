@@ -138,7 +138,7 @@ describe('the requests of a change', () => {
           stateChanges: null,
           behaviorPrompt: null,
           mutationSettings: null,
-          executionSettings: { visibility: 'public', priceUsd: null, cron: null },
+          executionSettings: { visibility: 'public', priceUsd: null, payerMayCall: null, cron: null },
           guards: null,
         },
       },

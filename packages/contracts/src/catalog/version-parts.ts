@@ -49,6 +49,8 @@ export const SETTINGS_TEXTS = {
     'Who starts executions. `admin`: the owner; `public`: any wallet as well, once the deployment is published; `cron`: ' +
     'its schedule as well.',
   priceUsd: 'What a public execution costs, in US dollars. Absent or 0: nothing.',
+  payerMayCall:
+    'Whether a payment alone may execute it, without a signed message: the payer is the caller then. It needs a price.',
   cron: 'When it runs by itself; required with the visibility `cron`.',
   schedule: 'Five fields: minute, hour, day of month, month, day of week.',
   timezone: 'The IANA time zone of the schedule, such as `Europe/Vienna`. Absent: UTC.',
@@ -79,6 +81,7 @@ export const executionSettings = z
   .strictObject({
     visibility: z.enum(['admin', 'public', 'cron']).describe(SETTINGS_TEXTS.visibility),
     priceUsd: priceUsd.optional().describe(SETTINGS_TEXTS.priceUsd),
+    payerMayCall: z.boolean().optional().describe(`${SETTINGS_TEXTS.payerMayCall} Absent: false.`),
     cron: cronSettings.optional().describe(SETTINGS_TEXTS.cron),
   })
   .meta({ id: 'ExecutionSettings', description: 'Who may execute an event, when, and for how much.' });
@@ -169,6 +172,7 @@ const executionSettingsBody = z
       .optional()
       .describe(`${SETTINGS_TEXTS.visibility} Absent: \`admin\`; on update it stays.`),
     priceUsd: priceUsd.nullish().describe(`${SETTINGS_TEXTS.priceUsd} Null removes it.`),
+    payerMayCall: z.boolean().nullish().describe(`${SETTINGS_TEXTS.payerMayCall} Null removes it.`),
     cron: cronSettingsBody.nullish().describe(`${SETTINGS_TEXTS.cron} Null removes it.`),
   })
   .meta({

@@ -50,6 +50,7 @@ export const ERRORS = {
   // 401
   unauthorized: meaning(401, 'Authentication is required'),
   invalid_signature: meaning(401, 'The signature is not valid'),
+  signature_required: meaning(401, 'A signed message is required'),
   message_mismatch: meaning(401, 'The signed message does not fit the request'),
   message_expired: meaning(401, 'The signed message is outside its time window'),
   sign_in_code_invalid: meaning(401, 'The sign-in code is unknown, used or expired'),

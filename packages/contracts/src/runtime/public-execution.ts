@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { walletAddress, walletSignature } from '../identity/wallets.js';
 import { jsonObject } from '../json/json-schemas.js';
-import { deploymentInPath } from '../names/names.js';
-import { namedBytes } from '../records/content-limits.js';
+import { deploymentInPath, eventInPath } from '../names/names.js';
+import { type ContentLimits, namedBytes } from '../records/content-limits.js';
 import { name } from '../records/fields.js';
 import { operationsAt } from '../rpc/operation.js';
 import { defineContract, rpc } from '../rpc/rpc.js';
@@ -55,6 +55,7 @@ export type PaymentDemand = z.infer<typeof paymentDemand>;
 /** What may be refused before anything is read, and what an execution may fail with. */
 const refusals = [
   'invalid_signature',
+  'signature_required',
   'unknown_chain',
   'message_mismatch',
   'message_expired',
@@ -63,6 +64,7 @@ const refusals = [
   'payment_required',
   'payment_refused',
   'payment_already_used',
+  'idempotency_key_reused',
   'pay_to_address_missing',
   'deployment_not_public',
   'event_not_public',
@@ -75,7 +77,8 @@ export const publicExecutionRpcs = {
   /**
    * Executes an event for a wallet, once for its message. The caller of the call is the wallet, whose signature over
    * `message` the gateway has verified; everything else is checked here. A repetition gets the stored outcome, or
-   * `request_in_flight` while there is none; with another input it is `message_already_used`.
+   * `request_in_flight` while there is none; with another input it is `message_already_used`. Without a message the caller is
+   * anonymous until its payment is verified, where the event allows that: then it is the payer, and the payment is used once.
    */
   'executions.public': rpc({
     errors: ['forbidden', ...refusals, ...executionErrors],
@@ -84,10 +87,12 @@ export const publicExecutionRpcs = {
       deployment: z.string().min(1).max(64),
       event: name,
       input: jsonObject,
-      message: signedMessage,
+      message: signedMessage.nullable().default(null),
       payment: offeredPayment.nullable().default(null),
       /** The address of the call, as x402 names what is paid for. */
       resource: z.url(),
+      /** The call came to the event's own address: it is named in place of `resource`, with the extensions of x402. */
+      atEvent: z.boolean().default(false),
       /** Waits for a run that the same message began, in place of `request_in_flight`. */
       awaitsRun: z.boolean().default(false),
     }),
@@ -123,44 +128,78 @@ export const publicExecutionReadRpcs = {
   }),
 };
 
+const SIGNED = ['wallet', 'message', 'signature'] as const;
+
+/** A signed execution, or one whose payer is the caller. */
+const publicBody = <E extends z.ZodRawShape>(event: E) =>
+  z
+    .strictObject({
+      ...event,
+      input: executedEvent.input,
+      wallet: walletAddress.optional().describe('The wallet that has signed.'),
+      signature: walletSignature.optional().describe('Its signature over `message`.'),
+      message: signedMessage.optional().describe('The text that was signed; it runs once, with one input.'),
+    })
+    .superRefine((body, context) => {
+      const missing = SIGNED.filter((member) => body[member as keyof typeof body] === undefined);
+      if (missing.length === SIGNED.length) return;
+      for (const member of missing)
+        context.addIssue({
+          code: 'custom',
+          path: [member],
+          message: 'A signed execution has a wallet, a message and a signature.',
+        });
+    });
+
+const EXECUTE = {
+  http: {
+    bodyBytes: (limits: ContentLimits) => limits.inputBytes + namedBytes(limits) + SIGNATURE_BYTES,
+    signed: true as const,
+    accepted: { data: acceptedExecution, is: (data: Record<string, unknown>) => 'executionId' in data },
+    location: (
+      { params }: { params: Record<string, string> },
+      { executionId: id }: Record<string, unknown>,
+    ) => (id === undefined ? undefined : `/app/deployments/${params['address']}/executions/${String(id)}`),
+  },
+  headers: z.strictObject({
+    'x-payment': z.string().optional().meta({
+      maxLength: 8192,
+      description: 'A payment by version 1 of x402: base64 of its JSON, 8 KiB at most.',
+    }),
+    'payment-signature': z.string().optional().meta({
+      maxLength: 8192,
+      description: 'A payment by version 2 of x402: base64 of its JSON, 8 KiB at most.',
+    }),
+  }),
+  data: z
+    .union([executionAnswer, acceptedExecution])
+    .describe('What was committed, or, while nobody can tell whether the payment was charged, where to ask.'),
+};
+
 /** Answered by the gateway itself, which verifies the signature and codes the payment headers. */
 export const publicContract = defineContract('gateway', {
   'public.execute': operationsAt(DEPLOYMENT, 'Public execution', {
     ...publicly,
     params: z.strictObject({ address }),
   }).write('POST', '/execute', 'Execute an event with a signed message', {
-    http: {
-      bodyBytes: (limits) => limits.inputBytes + namedBytes(limits) + SIGNATURE_BYTES,
-      signed: true,
-      accepted: { data: acceptedExecution, is: (data) => 'executionId' in data },
-      location: ({ params }, { executionId }) =>
-        executionId === undefined
-          ? undefined
-          : `/app/deployments/${params.address}/executions/${String(executionId)}`,
-    },
+    ...EXECUTE,
     errors: [...refusals, ...executionErrors],
-    headers: z.strictObject({
-      'x-payment': z.string().optional().meta({
-        maxLength: 8192,
-        description: 'A payment by version 1 of x402: base64 of its JSON, 8 KiB at most.',
-      }),
-      'payment-signature': z.string().optional().meta({
-        maxLength: 8192,
-        description: 'A payment by version 2 of x402: base64 of its JSON, 8 KiB at most.',
-      }),
+    body: publicBody({ event: executedEvent.event }).meta({
+      id: 'PublicExecuteRequest',
+      description: 'An execution that a wallet has signed, or that its payer calls.',
     }),
-    body: z
-      .strictObject({
-        ...executedEvent,
-        wallet: walletAddress.describe('The wallet that has signed.'),
-        signature: walletSignature.describe('Its signature over `message`.'),
-        message: signedMessage.describe('The text that was signed; it runs once, with one input.'),
-      })
-      .meta({ id: 'PublicExecuteRequest', description: 'An execution that a wallet has signed.' }),
-    data: z
-      .union([executionAnswer, acceptedExecution])
-      .describe(
-        'What was committed, or, while nobody can tell whether the payment was charged, where to ask.',
-      ),
+  }),
+  'public.executeEvent': operationsAt(`${DEPLOYMENT}/events/:event`, 'Public execution', {
+    ...publicly,
+    params: z.strictObject({ address, event: eventInPath }),
+  }).write('POST', '/execute', 'Execute the event of this address, signed or paid for', {
+    ...EXECUTE,
+    errors: [...refusals, 'conflicting_fields', ...executionErrors],
+    body: publicBody({
+      event: executedEvent.event.optional().describe('Name of the event, the same as in the path.'),
+    }).meta({
+      id: 'EventExecuteRequest',
+      description: 'An execution of the event in the path, that a wallet has signed or that its payer calls.',
+    }),
   }),
 });

@@ -6,14 +6,16 @@ import { executionAnswer } from './execution.js';
 import { executionError, executionTrigger } from './journal.js';
 
 /**
- * What may be executed once, whoever requests it: a signed message, an occurrence of a schedule, a payment.
+ * What may be executed once, whoever requests it: a signed message, an occurrence of a schedule, a payment, the name that a
+ * payer gives to its payments for one execution.
  *
  *   scope        kept, once the execution has ended
  *   message      for its time window, and for 24 hours at least
  *   occurrence   until it is acknowledged; afterwards it can no longer be executed
  *   payment      for ever
+ *   payment-identifier   for ever
  */
-export const onceScope = z.enum(['message', 'occurrence', 'payment']);
+export const onceScope = z.enum(['message', 'occurrence', 'payment', 'payment-identifier']);
 export type OnceScope = z.infer<typeof onceScope>;
 
 const onceKeyName = { scope: onceScope, key: z.string().min(1).max(512) };

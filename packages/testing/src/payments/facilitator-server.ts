@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { json } from 'node:stream/consumers';
 import type { x402Facilitator } from '@x402/core/facilitator';
+import { extractDiscoveryInfo } from '@x402/extensions/bazaar';
 import { listen } from '../servers/listen.js';
 
 /**
@@ -23,6 +24,8 @@ export interface FacilitatorServer extends AsyncDisposable {
   /** Whether verification behaves as `conduct` says, too. */
   verifiesBadly: boolean;
   readonly calls: { verify: number; settle: number };
+  /** What has been paid for with the extension `bazaar`, by its address: `GET /discovery/resources`. */
+  readonly catalogue: Map<string, object>;
   /** Settlements that are asked for, before they take effect. */
   beforeSettling: () => Promise<void>;
 }
@@ -47,6 +50,7 @@ export async function startFacilitator(facilitator: x402Facilitator): Promise<Fa
     conduct: 'honest',
     verifiesBadly: false,
     calls: { verify: 0, settle: 0 },
+    catalogue: new Map(),
     beforeSettling: async () => undefined,
     [Symbol.asyncDispose]: async () => {
       for (const timer of timers) clearTimeout(timer);
@@ -54,6 +58,8 @@ export async function startFacilitator(facilitator: x402Facilitator): Promise<Fa
     },
   };
   const handle = async (request: IncomingMessage, response: ServerResponse) => {
+    if (request.url?.startsWith('/discovery/resources') === true)
+      return answer(response, 200, pageOf([...served.catalogue.values()]));
     if (request.url === '/supported') return answer(response, 200, facilitator.getSupported());
     const { paymentPayload, paymentRequirements } = (await json(request)) as Asked;
     if (request.url === '/verify') {
@@ -64,12 +70,36 @@ export async function startFacilitator(facilitator: x402Facilitator): Promise<Fa
     }
     served.calls.settle += 1;
     await served.beforeSettling();
-    const settle = () => facilitator.settle(paymentPayload, paymentRequirements);
+    const settle = async () => {
+      const settled = await facilitator.settle(paymentPayload, paymentRequirements);
+      if (settled.success) list(served.catalogue, paymentPayload, paymentRequirements);
+      return settled;
+    };
     await settleAs(served.conduct, settle, response, timers);
   };
   const listening = await listen(server);
   return Object.assign(served, { url: listening.url });
 }
+
+/** Lists what a settled payment was for, as the library reads it. */
+function list(
+  catalogue: FacilitatorServer['catalogue'],
+  payload: Asked['paymentPayload'],
+  requirements: Asked['paymentRequirements'],
+): void {
+  const found = extractDiscoveryInfo(payload, requirements);
+  if (found === null) return;
+  const { resourceUrl: resource, discoveryInfo, ...rest } = found;
+  const { type } = discoveryInfo.input;
+  const lastUpdated = new Date().toISOString();
+  catalogue.set(resource, { ...rest, resource, type, accepts: [requirements], lastUpdated });
+}
+
+const pageOf = (items: readonly object[]) => ({
+  x402Version: 2,
+  items,
+  pagination: { limit: items.length, offset: 0, total: items.length },
+});
 
 async function settleAs(
   conduct: Conduct,

@@ -1,6 +1,7 @@
 import type { Bus } from '@orrery/bus';
 import {
   type AcceptedExecution,
+  type JsonObject,
   type OfferedPayment,
   parseRequest,
   publicContract,
@@ -9,6 +10,7 @@ import {
   type RequestOf,
   replayNameOf,
   runtimeContract,
+  ServiceError,
 } from '@orrery/contracts';
 import { isTraced } from '@orrery/service-kit';
 import type { FastifyInstance, FastifyReply } from 'fastify';
@@ -19,12 +21,19 @@ import { requestSchema } from '../core/requests/request-schema.js';
 import { applyDecision, type RateContext } from '../http/rates/limiter.js';
 import { type DispatchOptions, inRequestSpan, outcomeOf } from '../http/routes/dispatch.js';
 import { callOf, type RouteContext, readRequest, routeOf } from '../http/routes/operation-route.js';
-import type { WalletVerifier } from '../wallets/verify-wallet.js';
+import type { SignedMessage, WalletVerifier } from '../wallets/verify-wallet.js';
 
 type PublicRpc = (typeof publicExecutionRpcs)['executions.public'];
-type PublicRequest = RequestOf<(typeof publicContract.rpcs)['public.execute']>;
+/** The request of either operation: the event stands in the body, or in the path, or in both. */
+interface PublicRequest {
+  readonly params: { readonly address: string; readonly event?: string };
+  readonly body: Partial<SignedMessage> & {
+    readonly event?: string | undefined;
+    readonly input: JsonObject;
+  };
+}
 
-/** Executes for the wallet that is the caller of the call. */
+/** Executes for the wallet that is the caller of the call, or for who pays. */
 export type ExecuteForWallet = (
   request: RequestOf<PublicRpc>,
   call: GatewayCall,
@@ -38,24 +47,25 @@ export interface SignedRouteContext extends RouteContext, RateContext {
 }
 
 /**
- * Makes the route of an operation that a wallet signs. What the gateway checks comes in this order: the address's rate,
- * the shape of body and payment header, the signature (before the node of a chain is asked, the address's rate of that), the
- * wallet's rate. The runtime checks the rest.
+ * Makes the route of an operation that a wallet signs, or that a payment alone may call. What the gateway checks comes in this
+ * order: the address's rate, the shape of body and payment header, the signature (before the node of a chain is asked, the
+ * address's rate of that), the wallet's rate. The runtime checks the rest.
  */
 export function addSignedRoute(app: FastifyInstance, rpc: RoutedRpc, context: SignedRouteContext): void {
   const schema = requestSchema(rpc);
   app.route({
     ...routeOf(app, rpc, schema, context),
     handler: async (http, reply) => {
-      const read = readRequest(http, schema);
-      const request: PublicRequest = parseRequest(publicContract.rpcs['public.execute'], read);
-      const offered = readPayment(http.raw);
-      const called = callOf(http, reply, context);
+      const request = parseRequest(rpc, readRequest(http, schema)) as PublicRequest;
+      const asked = callRequest(request, readPayment(http.raw), context);
+      const call = callOf(http, reply, context);
       const asking = () => limit('node', clientSubject(http.ip), context, reply);
-      const wallet = await context.wallets.verify(request.body, called.signal, asking);
-      await limit('wallet', `${replayNameOf(wallet)}:${deploymentIn(request)}`, context, reply);
-      const call: GatewayCall = { ...called, caller: { kind: 'wallet', wallet } };
-      const { data, payment } = await context.executeForWallet(callRequest(request, offered, context), call);
+      const wallet = await signerOf(request, context, call.signal, asking);
+      if (wallet !== undefined) {
+        await limit('wallet', `${replayNameOf(wallet)}:${deploymentIn(request)}`, context, reply);
+        call.caller = { kind: 'wallet', wallet };
+      }
+      const { data, payment } = await context.executeForWallet(asked, call);
       if (payment !== null) reply.headers(paymentHeaders(payment));
       if ('executionId' in data) acceptForLater(rpc, request, data, reply);
       return { success: true, data };
@@ -63,34 +73,50 @@ export function addSignedRoute(app: FastifyInstance, rpc: RoutedRpc, context: Si
   });
 }
 
+/** Undefined where nobody has signed: then the payment says who calls, if the event allows that. */
+async function signerOf(
+  { body: { wallet, message, signature } }: PublicRequest,
+  { wallets }: SignedRouteContext,
+  signal: AbortSignal,
+  asking: () => Promise<void>,
+): Promise<string | undefined> {
+  // The contract takes all three or none.
+  if (wallet === undefined || message === undefined || signature === undefined) return undefined;
+  return wallets.verify({ wallet, message, signature }, signal, asking);
+}
+
 /** It is not known yet whether the payment was charged: `Location` tells the outcome later. */
 function acceptForLater(
   { http }: RoutedRpc,
-  { params }: PublicRequest,
+  { params: { address } }: PublicRequest,
   data: AcceptedExecution,
   reply: FastifyReply,
 ): void {
-  const location = http.location?.({ params }, { ...data });
+  const location = http.location?.({ params: { address } }, { ...data });
   if (location !== undefined) reply.header('location', location);
   reply.code(202);
 }
 
-const callRequest = (
-  { params, body: { event, input, message } }: PublicRequest,
+/** @throws `conflicting_fields` for a body that names another event than the path */
+function callRequest(
+  { params, body: { event = '', input, message } }: PublicRequest,
   payment: OfferedPayment | null,
   { publicUrl }: Pick<SignedRouteContext, 'publicUrl'>,
-): RequestOf<PublicRpc> => ({
-  deployment: params.address,
-  event,
-  input,
-  message,
-  payment,
-  awaitsRun: false,
-  resource: new URL(`/app/deployments/${encodeURIComponent(params.address)}/execute`, publicUrl).href,
-});
+): RequestOf<PublicRpc> {
+  const { address: deployment, event: ofPath = event } = params;
+  if (event !== '' && event !== ofPath)
+    throw new ServiceError(
+      'conflicting_fields',
+      `The path names the event "${ofPath}" and the body "${event}": leave it out of the body.`,
+    );
+  const resource = new URL(`/app/deployments/${encodeURIComponent(deployment)}/execute`, publicUrl).href;
+  const atEvent = params.event !== undefined;
+  const asked = { deployment, event: ofPath, input, message: message ?? null, payment };
+  return { ...asked, resource, atEvent, awaitsRun: false };
+}
 
 /** The deployment that the message names, in whichever form the path has it. */
-function deploymentIn({ params, body: { message } }: PublicRequest): string {
+function deploymentIn({ params, body: { message = '' } }: PublicRequest): string {
   const [, named = params.address] = /^orrery:(0x[0-9a-f]{40}):/i.exec(message) ?? [];
   return named.toLowerCase();
 }
@@ -109,7 +135,7 @@ async function limit(
 
 /**
  * Executes over the bus; errors are noted. A call whose process is lost, or that became a run, is repeated: a message
- * takes effect once, so the repetition gets the outcome of the first call, or takes its place.
+ * or a payment takes effect once, so the repetition gets the outcome of the first call, or takes its place.
  */
 export function createExecuteForWallet(
   bus: Pick<Bus, 'call'>,

@@ -45,9 +45,15 @@ export function versionWarnings(version: StoredVersion, schemas: readonly NamedS
   ];
 }
 
-/** A schedule or a price that the visibility leaves without effect. */
+const NO_PAYER = fieldProblem(
+  '/executionSettings/payerMayCall',
+  'without_effect',
+  'Nobody pays for this event, so no payer may call it. Set the visibility "public" and a priceUsd above 0.',
+);
+
+/** A schedule, a price or a permission that the other settings leave without effect. */
 function settingWarnings({ executionSettings }: StoredVersion): FieldProblem[] {
-  const { visibility, cron, priceUsd = 0 } = executionSettings ?? {};
+  const { visibility, cron, priceUsd = 0, payerMayCall } = executionSettings ?? {};
   const without = (name: string, what: string, wanted: string) =>
     fieldProblem(
       `/executionSettings/${name}`,
@@ -57,6 +63,7 @@ function settingWarnings({ executionSettings }: StoredVersion): FieldProblem[] {
   return [
     ...(cron !== undefined && visibility !== 'cron' ? [without('cron', 'schedule', 'cron')] : []),
     ...(priceUsd > 0 && visibility !== 'public' ? [without('priceUsd', 'price', 'public')] : []),
+    ...(payerMayCall === true && (priceUsd === 0 || visibility !== 'public') ? [NO_PAYER] : []),
   ];
 }
 

@@ -42,10 +42,12 @@ function mergeMutation(
 function mergeExecution(current: ExecutionSettings | null, patch: ExecutionPatch): ExecutionSettings | null {
   if (patch === undefined || patch === null) return given(patch, current);
   const priceUsd = given(patch.priceUsd, current?.priceUsd ?? null);
+  const payerMayCall = given(patch.payerMayCall, current?.payerMayCall ?? null);
   const cron = patch.cron === undefined ? current?.cron : patch.cron && cronOf(patch.cron);
   return {
     visibility: patch.visibility ?? current?.visibility ?? 'admin',
     ...(priceUsd !== null && { priceUsd }),
+    ...(payerMayCall !== null && { payerMayCall }),
     ...(cron && { cron }),
   };
 }

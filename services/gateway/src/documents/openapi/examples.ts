@@ -59,6 +59,12 @@ export const BODY_EXAMPLES: Readonly<Record<string, unknown>> = {
     signature: '5'.repeat(88),
     message: `orrery:0x${'5a'.repeat(20)}:race-result:1763976600000`,
   },
+  'public.executeEvent': {
+    input: { winner: 'HORSE_1' },
+    wallet,
+    signature: '5'.repeat(88),
+    message: `orrery:0x${'5a'.repeat(20)}:race-result:1763976600001`,
+  },
   'cron.preview': { schedule: '0 9 * * *' },
   'auth.challenge': {
     wallet,

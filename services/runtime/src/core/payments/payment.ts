@@ -38,6 +38,11 @@ export interface Resource {
   /** The address of the call. */
   readonly url: string;
   readonly description: string;
+  /** The world's name and tags, as far as x402 takes them. */
+  readonly serviceName?: string;
+  readonly tags?: readonly string[];
+  /** The extensions of x402 that are offered with it, by their names. */
+  readonly extensions?: Readonly<Record<string, JsonObject>>;
 }
 
 /** A payment that fulfils one of our requirements, as far as it can be told without its chain. */
@@ -50,6 +55,10 @@ export interface Payment {
   /** The member `payload` of what was offered: a signature, or a signed transaction. */
   readonly payload: JsonObject;
   readonly payer: string;
+  /** What the payer calls the execution that it pays for: another payment with it is a repetition. */
+  readonly identifier?: string;
+  /** Of the extensions that came with it, those that were offered; they go on to the facilitator. */
+  readonly extensions?: JsonObject;
   /** Milliseconds since the epoch from which on it cannot be settled any more, as far as it can be told. */
   readonly validUntil: number;
 }

@@ -1,5 +1,14 @@
-import { isJsonObject, type JsonObject, type OfferedPayment, ServiceError } from '@orrery/contracts';
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type OfferedPayment,
+  ServiceError,
+} from '@orrery/contracts';
 import type { OfferReader, Payment, Requirement, Resource } from './payment.js';
+
+/** The extension of x402 by which a payer names what it pays for. */
+export const PAYMENT_IDENTIFIER = 'payment-identifier';
 
 /** A payment as it was offered, matched with one of our requirements; or why it fulfils none of them. */
 export type ReadOffer = { readonly payment: Payment } | { readonly mismatch: string };
@@ -27,7 +36,41 @@ export function readOffer(
   if (typeof choice === 'string') return { mismatch: choice };
   const read = readerOf(choice)(payload, choice, now);
   if ('mismatch' in read) return read;
-  return { payment: { ...read, x402Version, requirement: choice, resource } };
+  const { extensions: declared = {}, ...named } = resource;
+  const extensions = x402Version === 1 ? {} : extensionsIn(offered['extensions'], declared);
+  const payment = { ...read, x402Version, requirement: choice, resource: named };
+  if (Object.keys(extensions).length === 0) return { payment };
+  const identifier = (extensions[PAYMENT_IDENTIFIER]?.['info'] as { id?: string } | undefined)?.id;
+  return { payment: { ...payment, extensions, ...(identifier && { identifier }) } };
+}
+
+const IDENTIFIER = /^[A-Za-z0-9_-]{16,128}$/;
+
+/**
+ * The extensions that came with a payment and were offered for it, as we offered them: a payer adds its identifier and changes
+ * nothing else, so it cannot describe the event to a catalogue. @throws `invalid_payment` for an identifier that is none
+ */
+function extensionsIn(
+  sent: JsonValue | undefined,
+  declared: NonNullable<Resource['extensions']>,
+): Record<string, JsonObject> {
+  if (!isJsonObject(sent)) return {};
+  const known = Object.entries(declared).filter(([name]) => Object.hasOwn(sent, name));
+  return Object.fromEntries(
+    known.map(([name, ours]) => [name, name === PAYMENT_IDENTIFIER ? identified(ours, sent[name]) : ours]),
+  );
+}
+
+function identified(ours: JsonObject, sent: JsonValue | undefined): JsonObject {
+  const info = isJsonObject(sent) ? sent['info'] : undefined;
+  const id = isJsonObject(info) ? info['id'] : undefined;
+  if (id === undefined) return ours;
+  if (typeof id === 'string' && IDENTIFIER.test(id))
+    return { ...ours, info: { ...(ours['info'] as JsonObject), id } };
+  throw new ServiceError(
+    'invalid_payment',
+    'A payment identifier has 16 to 128 letters, digits, hyphens and underscores.',
+  );
 }
 
 const WRONG_SCHEME = 'The payment is not of the scheme "exact".';

@@ -69,7 +69,7 @@ export const requirementV2 = ({ caip2, asset, amount, payTo, maxTimeoutSeconds, 
 });
 
 /** A payment and its requirement in the form of the payment's own version, as the facilitator takes them. */
-export function inItsVersion({ x402Version, requirement, resource, payload }: Payment) {
+export function inItsVersion({ x402Version, requirement, resource, payload, extensions }: Payment) {
   if (x402Version === 1)
     return {
       paymentPayload: { x402Version, scheme: 'exact', network: requirement.network, payload },
@@ -77,12 +77,24 @@ export function inItsVersion({ x402Version, requirement, resource, payload }: Pa
     };
   const accepted = requirementV2(requirement);
   return {
-    paymentPayload: { x402Version, accepted, payload, resource: resourceV2(resource) },
+    paymentPayload: {
+      x402Version,
+      accepted,
+      payload,
+      resource: resourceV2(resource),
+      ...(extensions && { extensions }),
+    },
     paymentRequirements: accepted,
   };
 }
 
-const resourceV2 = ({ url, description }: Resource) => ({ url, description, mimeType: 'application/json' });
+const resourceV2 = ({ url, description, serviceName, tags }: Resource) => ({
+  url,
+  description,
+  mimeType: 'application/json',
+  ...(serviceName && { serviceName }),
+  ...(tags && { tags: [...tags] }),
+});
 
 /** The facts of a 402: the same requirements in both versions of x402. */
 export const demandOf = (
@@ -96,6 +108,7 @@ export const demandOf = (
     error: reason,
     resource: resourceV2(resource),
     accepts: requirements.map(requirementV2),
+    ...(resource.extensions && { extensions: { ...resource.extensions } }),
   },
 });
 

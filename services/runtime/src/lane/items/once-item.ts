@@ -41,6 +41,10 @@ const REFUSALS: Readonly<Record<OnceScope, readonly [code: ErrorCode, detail: st
   ],
   payment: ['payment_already_used', 'The payment pays for another execution. Make a new payment.'],
   occurrence: ['idempotency_key_reused', 'The occurrence was executed with another request.'],
+  'payment-identifier': [
+    'idempotency_key_reused',
+    'The payer has used this payment identifier for another request. Make a new identifier for another input.',
+  ],
 };
 
 /**

@@ -19,6 +19,7 @@ import { z } from 'zod';
 import { isUuid } from '../../core/entries/entry.js';
 import type { OnceRequest } from '../../lane/items/once-item.js';
 import { awaitRun, execute } from '../../runs/execute/execute.js';
+import { publicRequestHash } from '../../runs/requests/require-payment.js';
 import type { ExecutionRequest } from '../../runs/requests/resolve-event.js';
 import { deploymentAt, type KnownDeployment } from '../../store/deployments/deployment-directory.js';
 import { settlementOf } from '../../store/runs/payment-store.js';
@@ -60,19 +61,23 @@ export const publicExecutionReads = ({
 async function executeHere(
   context: RuntimeContext,
   { id: deploymentId, address }: KnownDeployment,
-  { event, input, message, payment, resource, awaitsRun }: Request,
+  { event, input, message, payment, resource, atEvent, awaitsRun }: Request,
   call: CallContext,
 ): Promise<Reply> {
-  const wallet = walletOf(call.caller);
+  const wallet = walletOf(call.caller, message);
+  const url = atEvent ? eventUrl(resource, address, event) : resource;
   const request: ExecutionRequest = {
     deploymentId,
     event,
     input,
     trigger: 'public',
     walletAddress: wallet,
-    offer: { payment, resource },
+    offer: { payment, resource: url, atEvent, byPayer: wallet === null },
   };
-  const once = onceForMessage(context, request, { wallet, message, address });
+  const once =
+    wallet === null || message === null
+      ? ONCE_BY_PAYMENT
+      : onceForMessage(context, request, { wallet, message, address });
   let begun: string | undefined;
   const onAccepted = (runId: string) => {
     begun = runId;
@@ -100,7 +105,7 @@ function afterCommit(error: unknown): never {
   );
 }
 
-/** The message has begun a run that had not ended. @throws `request_in_flight` */
+/** The message, or the payment, has begun a run that had not ended. @throws `request_in_flight` */
 async function ofEarlierCall(
   context: RuntimeContext,
   { executionId }: AcceptedExecution,
@@ -112,15 +117,24 @@ async function ofEarlierCall(
   if (row !== undefined && awaitsPayment(row.state)) return unendedAnswer(row);
   throw new ServiceError(
     'request_in_flight',
-    'The message is being executed. Repeat the request to get the outcome.',
+    'The request is being executed. Repeat the request to get the outcome.',
     { facts: { retryAfterSeconds: 1 } },
   );
 }
 
-function walletOf(caller: Caller): string {
-  if (caller.kind === 'wallet') return caller.wallet;
+/** Null where nobody has signed: the payment will say who calls. @throws `forbidden` */
+function walletOf(caller: Caller, message: string | null): string | null {
+  if (caller.kind === 'wallet' && message !== null) return caller.wallet;
+  if (caller.kind === 'anonymous' && message === null) return null;
   throw new ServiceError('forbidden', 'Only a wallet executes in this way.');
 }
+
+/** The address of an event, one for each, since catalogues name what is paid for by it. */
+const eventUrl = (base: string, address: string, event: string): string =>
+  new URL(`/app/deployments/${address}/events/${encodeURIComponent(event)}/execute`, base).href;
+
+/** Its keys are known once the payment is verified. */
+const ONCE_BY_PAYMENT: OnceRequest = { keys: [], requestHash: '' };
 
 /** One use of a message by its wallet, for the first input that comes with it. @throws `message_mismatch` */
 function onceForMessage(
@@ -133,7 +147,7 @@ function onceForMessage(
   const windowMs = messageWindow.maxAgeMs + messageWindow.maxAheadMs;
   return {
     keys: [{ scope: 'message', key: canonicalHash({ wallet: replayNameOf(wallet), message }), windowMs }],
-    requestHash: canonicalHash({ deploymentId, event, input, wallet: replayNameOf(wallet) }),
+    requestHash: publicRequestHash({ deploymentId, event, input }, wallet),
     signedAt: time,
     refuseNew: () => refuseOutsideWindow(time, now, messageWindow),
   };

@@ -24,6 +24,7 @@ import {
   unendedAnswer,
 } from '../../store/runs/run-store.js';
 import { awaitsPayment, type DeploymentState, keyIdOf } from '../../store/state/deployment-state.js';
+import { type Listing, listingOf } from '../requests/listing.js';
 import {
   decidedBy,
   type PaidRequest,
@@ -77,6 +78,7 @@ function executionItem(
   const { catalog, clock, models, limits, aiDeadlineMs, payments, decider } = dependencies;
   const startedAt = performance.now();
   let confirmed: Confirmed | undefined;
+  let listing: Listing = {};
   const latest = clock.now() + (outlivesCall ? ASYNC_TIMEOUT_MS : aiDeadlineMs);
   const accept = (state: DeploymentState, now: number, payment?: Payment) => {
     const deadline = payment === undefined ? latest : Math.min(now + aiDeadlineMs, decidedBy(payment));
@@ -95,7 +97,10 @@ function executionItem(
         priceOf(confirmed?.definition, request) > 0 &&
         state.row.pay_to_address
       )
-        await payments.prepare(state.row.pay_to_address);
+        [listing] = await Promise.all([
+          listingOf(dependencies, state, request, confirmed),
+          payments.prepare(state.row.pay_to_address),
+        ]);
     },
     decide: (state, _ids, now) => {
       const resolved = resolveEvent(state, request, confirmed);
@@ -110,7 +115,7 @@ function executionItem(
       const execution = executionOf(resolved, state, request, call, limits, now);
       const priceUsd = priceOf(resolved.definition, request);
       if (priceUsd > 0 && request.offer !== undefined) {
-        const context = { execution, state, offer: request.offer, priceUsd, now };
+        const context = { execution, state, offer: request.offer, priceUsd, now, listing };
         return requirePayment(dependencies, context, (payment) => accept(state, now, payment));
       }
       if (isAi) return accept(state, now);
@@ -229,7 +234,7 @@ export async function execute(
   const { lanes, runs, clock } = dependencies;
   const runId = uuidV7(clock.now());
   const submit = ({ request, once }: PaidRequest) =>
-    lanes.submit(executionItem(dependencies, request, { ...options, runId, once }, call));
+    lanes.submit(executionItem(dependencies, request, { ...options, runId, once }, callBy(request, call)));
   let asked: PaidRequest = { request, once: options.once };
   let answer = await submit(asked);
   while ('toVerify' in answer) {
@@ -244,6 +249,10 @@ export async function execute(
     ? answer
     : awaitRun(dependencies, runId, ended, call);
 }
+
+/** The call of who pays, once that is known. */
+const callBy = ({ offer, walletAddress: wallet }: ExecutionRequest, call: CallContext): CallContext =>
+  offer?.byPayer === true && wallet !== null ? { ...call, caller: { kind: 'wallet', wallet } } : call;
 
 /** How often the row of a run is read that another owner continues, in milliseconds. */
 const POLL_MS = 100;

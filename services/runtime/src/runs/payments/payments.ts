@@ -15,6 +15,7 @@ import type {
 import { type ReadOffer, readOffer } from '../../core/payments/read-offer.js';
 import { type Price, requirementOf } from '../../core/payments/requirements.js';
 import { createHttpFacilitator, FacilitatorError } from './http-facilitator.js';
+import { payerOf } from './payer.js';
 import type { PaymentConfig } from './payment-config.js';
 import { resolvePayment, type Settlement, type SettleOptions, settlePayment } from './settle-payment.js';
 import { SolanaTerms } from './solana-terms.js';
@@ -107,6 +108,7 @@ export function createPayments({
         throw unavailable(error);
       }
     }),
+    payerOf,
     /** Takes as long as a settlement may take. */
     settle: (payment: Payment, options: Unbounded): Promise<Settlement> => {
       const until = clock.monotonic() + config.settleMs;

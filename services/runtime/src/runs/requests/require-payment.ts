@@ -1,14 +1,23 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type PaymentDemand, ServiceError } from '@orrery/contracts';
+import {
+  canonicalHash,
+  type OnceKey,
+  type PaymentDemand,
+  replayNameOf,
+  ServiceError,
+} from '@orrery/contracts';
 import { readForExecution } from '../../core/deciding/execute-event.js';
 import type { Execution } from '../../core/deciding/execution.js';
 import type { Payment, Requirement, Resource } from '../../core/payments/payment.js';
 import { type PaymentReason, sentenceOf } from '../../core/payments/payment-reasons.js';
+import { PAYMENT_IDENTIFIER } from '../../core/payments/read-offer.js';
 import { demandOf } from '../../core/payments/requirements.js';
 import type { OnceRequest } from '../../lane/items/once-item.js';
 import type { ItemOutcome } from '../../lane/items/work-item.js';
 import { readUsedKeys } from '../../store/runs/once-store.js';
+import { isVerifiedBefore } from '../../store/runs/payment-store.js';
 import type { DeploymentState } from '../../store/state/deployment-state.js';
+import type { Listing } from './listing.js';
 import type { ExecutionRequest, Offer } from './resolve-event.js';
 import type { RunDependencies } from './run-dependencies.js';
 
@@ -23,6 +32,7 @@ interface PriceContext {
   readonly offer: Offer;
   readonly priceUsd: number;
   readonly now: number;
+  readonly listing: Listing;
 }
 
 /** Seconds for which a payment is asked to be valid: for as long its settlement may be unclear. A model has less. */
@@ -44,7 +54,7 @@ export const decidedBy = ({ validUntil }: Payment): number => validUntil - SETTL
  */
 export function requirePayment<T>(
   { payments }: RunDependencies,
-  { execution, state, offer, priceUsd, now }: PriceContext,
+  { execution, state, offer, priceUsd, now, listing }: PriceContext,
   accept: (payment: Payment) => ItemOutcome<T>,
 ): ItemOutcome<T | PaymentToVerify> {
   const found = readForExecution(execution, state.instances);
@@ -54,17 +64,18 @@ export function requirePayment<T>(
   if (payTo === null) throw new ServiceError('pay_to_address_missing', NO_RECEIVER);
   const requirements = payments.requirements({ priceUsd, payTo, maxTimeoutSeconds: VALID_S });
   if (requirements === 'prepare') return { kind: 'prepare' };
-  const resource = resourceOf(execution, offer);
+  const resource = { ...resourceOf(execution, offer), ...listing };
   if (offer.payment === null)
     throw demanded('payment_required', 'The execution costs a payment.', requirements, resource);
   const read = payments.read(offer.payment, requirements, resource);
   if ('mismatch' in read) throw demanded('payment_refused', read.mismatch, requirements, resource);
   const { payment } = read;
-  if (decidedBy(payment) - now < DECIDING_MS)
+  const isVerified = isSame(offer.verified, payment);
+  const isLate = decidedBy(payment) - now < DECIDING_MS;
+  // Of a payer that calls only the payment tells whether this is a repetition, which may come late.
+  if (isLate && (isVerified || offer.byPayer !== true))
     throw demanded('payment_refused', 'The payment has expired or expires too soon.', requirements, resource);
-  return isSame(offer.verified, payment)
-    ? accept(payment)
-    : { kind: 'answer', answer: { toVerify: payment } };
+  return isVerified ? accept(payment) : { kind: 'answer', answer: { toVerify: payment } };
 }
 
 const NO_RECEIVER = 'The deployment has no payToAddress: nobody can pay until its owner sets one.';
@@ -97,27 +108,65 @@ export interface PaidRequest {
 
 /**
  * Has the facilitator verify a payment, outside the lane. A payment that is in use is not verified: the once-keys tell
- * whether this is a repetition. @throws `payment_refused`, `unavailable`
+ * whether this is a repetition. Where the payer is the caller, whoever saw the payment on its chain could ask for its outcome:
+ * only the very payment that was verified counts as known, and any other goes to the facilitator first.
+ * @throws `payment_refused`, `unavailable`
  */
 export async function verifyPayment(
   { db, payments }: RunDependencies,
+  asked: PaidRequest,
+  payment: Payment,
+): Promise<PaidRequest> {
+  const key = { scope: 'payment' as const, key: payment.key };
+  const isKnown =
+    asked.request.offer?.byPayer === true
+      ? () => isVerifiedBefore(db, payment)
+      : async () => (await readUsedKeys(db, [key])).length > 0;
+  if (await isKnown()) return claiming(payments, asked, payment);
+  const reason = await payments.verify(payment);
+  if (reason === undefined) {
+    const { request, once } = await claiming(payments, asked, payment);
+    const offer = { payment: null, resource: payment.resource.url, ...request.offer, verified: payment };
+    return { once, request: { ...request, offer } };
+  }
+  // Another copy of it was settled meanwhile.
+  if (await isKnown()) return claiming(payments, asked, payment);
+  const detail =
+    `The facilitator finds the payment not valid. ${sentenceOf(reason)} A frequent cause is that the payer holds less of ` +
+    `the asset on ${payment.requirement.network} than the payment takes.`;
+  throw demanded('payment_refused', detail, [payment.requirement], payment.resource, { reason });
+}
+
+/** The request with what its payment says: who calls, where nobody has signed, and the once-keys. */
+async function claiming(
+  payments: RunDependencies['payments'],
   { request, once }: PaidRequest,
   payment: Payment,
 ): Promise<PaidRequest> {
   const key = { scope: 'payment' as const, key: payment.key };
-  const keys = [...(once?.keys.filter(({ scope }) => scope !== 'payment') ?? []), key];
-  const offered = { payment: null, resource: payment.resource.url, ...request.offer };
-  const claimed = once && { ...once, keys };
-  const isUsed = async () => (await readUsedKeys(db, [key])).length > 0;
-  if (await isUsed()) return { request, once: claimed };
-  const reason = await payments.verify(payment);
-  if (reason !== undefined) {
-    // Another copy of it was settled meanwhile.
-    if (await isUsed()) return { request, once: claimed };
-    const detail =
-      `The facilitator finds the payment not valid. ${sentenceOf(reason)} A frequent cause is that the payer holds less of ` +
-      `the asset on ${payment.requirement.network} than the payment takes.`;
-    throw demanded('payment_refused', detail, [payment.requirement], payment.resource, { reason });
-  }
-  return { request: { ...request, offer: { ...offered, verified: payment } }, once: claimed };
+  const others = once?.keys.filter(({ scope }) => scope === 'message') ?? [];
+  const byPayer = request.offer?.byPayer === true;
+  if (!byPayer && payment.identifier === undefined)
+    return { request, once: once && { ...once, keys: [...others, key] } };
+  const payer = await payments.payerOf(payment);
+  const keys = [...others, key, ...identifierKeys(request, payment, payer)];
+  if (!byPayer) return { request, once: once && { ...once, keys } };
+  const requestHash = publicRequestHash(request, payer);
+  return { request: { ...request, walletAddress: payer }, once: { ...once, keys, requestHash } };
 }
+
+/** What a payer calls the execution, which says something of this event and this payer alone. */
+const identifierKeys = (
+  { deploymentId, event }: ExecutionRequest,
+  { identifier }: Payment,
+  payer: string,
+): OnceKey[] =>
+  identifier === undefined
+    ? []
+    : [{ scope: PAYMENT_IDENTIFIER, key: canonicalHash({ payer, deploymentId, event, identifier }) }];
+
+/** Tells a repetition of a public execution from another request of the same wallet. */
+export const publicRequestHash = (
+  { deploymentId, event, input }: Pick<ExecutionRequest, 'deploymentId' | 'event' | 'input'>,
+  wallet: string,
+): string => canonicalHash({ deploymentId, event, input, wallet: replayNameOf(wallet) });

@@ -6,6 +6,7 @@ import {
   type ExecutionTrigger,
   type ExpectedBinding,
   type JsonObject,
+  MESSAGE_PREFIX,
   type OfferedPayment,
   ServiceError,
   type WorldTexts,
@@ -69,6 +70,10 @@ export interface Offer {
   readonly payment: OfferedPayment | null;
   /** The address of the call that is paid for. */
   readonly resource: string;
+  /** That is the address of the event itself, with which the extensions of x402 are offered. */
+  readonly atEvent?: boolean;
+  /** Nobody has signed: who pays is the caller, where the event allows that. */
+  readonly byPayer?: boolean;
   /** The same payment once the facilitator has verified it. */
   readonly verified?: Payment;
 }
@@ -121,13 +126,14 @@ export async function confirmVersion(
 /**
  * What an event executes now; 'prepare' when another version than the confirmed one is bound or locked by now.
  * @throws `deployment_not_public`, `deployment_paused`, `event_not_bound`, `unknown_event_version`, `binding_changed`,
- * `event_not_public`
+ * `event_not_public`, `signature_required`
  */
 export function resolveEvent(
   state: DeploymentState,
-  { event, expected, trigger }: Pick<ExecutionRequest, 'event' | 'expected' | 'trigger'>,
+  request: Pick<ExecutionRequest, 'event' | 'expected' | 'trigger' | 'offer'>,
   confirmed: Confirmed | undefined,
 ): Resolved | 'prepare' {
+  const { event, expected, trigger, offer } = request;
   if (trigger === 'public' && !state.row.is_public)
     throw new ServiceError('deployment_not_public', 'The owner of the deployment has not published it.');
   if (isPaused(state.row)) throw new ServiceError('deployment_paused');
@@ -145,8 +151,23 @@ export function resolveEvent(
     throw new ServiceError('binding_changed', `"${event}" is bound to another version than expected.`);
   if (trigger === 'public' && definition.definition.executionSettings?.visibility !== 'public')
     throw new ServiceError('event_not_public', `The visibility of "${event}" is not "public".`);
+  if (offer?.byPayer === true && !mayPayerCall(definition, request))
+    throw new ServiceError('signature_required', signatureRequired(state.row.address, event), {
+      facts: { expected: `${MESSAGE_PREFIX}${state.row.address}:${event}:` },
+    });
   return { binding, definition };
 }
+
+/** Whether a payment alone may execute it. */
+export const mayPayerCall = (
+  definition: CompiledDefinition,
+  request: Pick<ExecutionRequest, 'trigger'>,
+): boolean =>
+  definition.definition.executionSettings?.payerMayCall === true && priceOf(definition, request) > 0;
+
+const signatureRequired = (address: string, event: string): string =>
+  `A wallet signs each execution of this event: send "wallet", "message" and "signature". The message is ` +
+  `"${MESSAGE_PREFIX}${address}:${event}:" followed by the current time in milliseconds.`;
 
 const MAX_LISTED = 10;
 

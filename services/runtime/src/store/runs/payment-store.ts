@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type {
   PageQuery,
   PaymentRecord,
@@ -75,6 +76,12 @@ export async function settlementOf(
   const network = version === 1 ? row.network : requirement.caip2;
   const { transaction, payer } = row;
   return { version, response: { success: true, transaction, network, payer } };
+}
+
+/** Whether this very payment, with its signature, has been verified before. */
+export async function isVerifiedBefore(db: Db, { key, payload }: Payment): Promise<boolean> {
+  const row = await db.selectFrom('payments').select('offered').where('key', '=', key).executeTakeFirst();
+  return row !== undefined && isDeepStrictEqual(offeredPayment(row).payload, payload);
 }
 
 /** Frees the payment of a run that ends without a lane, before it was staged. */
