@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { repositoryRoot } from '@orrery/testing/system';
 import { HTTPFacilitatorClient } from '@x402/core/http';
 import { registerExactEvmScheme } from '@x402/evm/exact/client';
@@ -10,7 +11,7 @@ import { withBazaar } from '@x402/extensions/bazaar';
 import { appendPaymentIdentifierToExtensions } from '@x402/extensions/payment-identifier';
 import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
 import { privateKeyToAccount } from 'viem/accounts';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { ApiAnswer } from '../src/api/api-client.js';
 import { createAnswerCheck } from '../src/api/check-answer.js';
 import { startPaidHouse } from '../src/public/paid-house.js';
@@ -144,6 +145,55 @@ describe('clients that pay', () => {
     const other = await pay('other order');
     const { code }: ApiAnswer['body'] = await other.json();
     expect([other.status, code]).toEqual([422, 'idempotency_key_reused']);
+    await expectEarned(1n);
+  });
+
+  it('may be agents that pay in-band, by the MCP transport of x402', async () => {
+    const { address } = house.world;
+    const client = new Client({ name: 'agent', version: '1' }, { versionNegotiation: { mode: 'auto' } });
+    const url = new URL(`/mcp/deployments/${address}`, house.system.url);
+    await client.connect(new StreamableHTTPClientTransport(url));
+    onTestFinished(() => client.close());
+    const { tools } = await client.listTools();
+    expect(tools.find(({ name }) => name === 'toast')?._meta).toMatchObject({
+      'orrery/priceUsd': Number(PRICE) / 1e6,
+    });
+    const signed = createWallet().sign({ deployment: address, event: 'toast' });
+    const call = { name: 'toast', arguments: { name: 'mcp', ...signed } };
+    const asked = await client.callTool(call);
+    const { text } = asked.content[0] as { text: string };
+    expect([asked.isError, JSON.parse(text)]).toEqual([true, asked.structuredContent]);
+    expect(asked.structuredContent).toMatchObject({
+      x402Version: 2,
+      resource: { url: expect.stringContaining(`${url.pathname}#toast`) },
+    });
+    await expectEarned(0n);
+    const payer = registerExactEvmScheme(new x402Client(), {
+      signer: privateKeyToAccount(await house.newPayer()),
+    });
+    const payment = await payer.createPaymentPayload(asked.structuredContent as never);
+    const paying = { ...call, _meta: { 'x402/payment': payment } } as never;
+    const paid = await client.callTool(paying);
+    expect(paid.structuredContent).toMatchObject({ stateChanges: { 'guest:mcp': { visits: 1 } } });
+    expect(paid._meta).toMatchObject({ 'x402/payment-response': { success: true, network: 'eip155:84532' } });
+    await expectEarned(1n);
+    const again = await client.callTool(paying);
+    expect([again.structuredContent, again._meta?.['x402/payment-response']]).toEqual([
+      paid.structuredContent,
+      paid._meta?.['x402/payment-response'],
+    ]);
+    const anew = createWallet().sign({ deployment: address, event: 'toast' });
+    const spent = { name: 'toast', arguments: { name: 'mcp', ...anew }, _meta: { 'x402/payment': payment } };
+    expect((await client.callTool(spent as never)).structuredContent).toMatchObject({
+      code: 'payment_already_used',
+    });
+    await expectEarned(0n);
+    // Nothing but an input, where the event lets the payer call.
+    const treat = { name: 'treat', arguments: { name: 'paid alone' } };
+    const offer = await client.callTool(treat);
+    const alone = await payer.createPaymentPayload(offer.structuredContent as never);
+    const done = await client.callTool({ ...treat, _meta: { 'x402/payment': alone } } as never);
+    expect(done.structuredContent).toMatchObject({ stateChanges: { 'guest:paid alone': { visits: 1 } } });
     await expectEarned(1n);
   });
 

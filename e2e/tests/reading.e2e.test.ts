@@ -85,6 +85,7 @@ describe('a published deployment', () => {
         eventVersion: 1,
         versionHash: expect.stringMatching(/^[0-9a-f]{64}$/),
         priceUsd: 0.05,
+        payerMayCall: false,
         inputSchema: {
           $schema: 'https://json-schema.org/draft/2020-12/schema',
           type: 'object',

@@ -24,6 +24,7 @@ import {
   type ServerLimits,
 } from './http/server/http-server.js';
 import { answerUnknownRoutes, recordRoutes } from './http/server/route-table.js';
+import { addMcpRoutes } from './mcp/mcp-route.js';
 import { addReadingRoute, type ReadingRouteContext } from './public/reading-route.js';
 import { addSignedRoute, type SignedRouteContext } from './public/signed-route.js';
 import { addStreamRoute, type StreamRouteContext } from './stream/start-streams.js';
@@ -71,5 +72,6 @@ export function createApp(context: AppContext): FastifyInstance {
     else if (rpc.http.signed === true) addSignedRoute(app, rpc, routes);
     else addRoute(app, rpc, routes);
   }
+  addMcpRoutes(app, routes);
   return app;
 }

@@ -32,6 +32,11 @@ const publicEvent = z
     eventVersion: ordinal.describe('Number of the bound version.'),
     versionHash: sha256.describe('Hash of that version.'),
     priceUsd: z.number().min(0).describe('US dollars that an execution costs. 0: nothing.'),
+    payerMayCall: z
+      .boolean()
+      .describe(
+        'Whether a payment alone may execute it: who pays is the caller, and no wallet signs a message.',
+      ),
     inputSchema: jsonObject
       .nullable()
       .optional()

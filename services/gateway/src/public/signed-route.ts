@@ -13,7 +13,7 @@ import {
   ServiceError,
 } from '@orrery/contracts';
 import { isTraced } from '@orrery/service-kit';
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { clientSubject } from '../core/clients/clients.js';
 import type { GatewayCall, RoutedRpc } from '../core/requests/operation.js';
 import { paymentHeaders, readPayment } from '../core/requests/payment-headers.js';
@@ -25,7 +25,7 @@ import type { SignedMessage, WalletVerifier } from '../wallets/verify-wallet.js'
 
 type PublicRpc = (typeof publicExecutionRpcs)['executions.public'];
 /** The request of either operation: the event stands in the body, or in the path, or in both. */
-interface PublicRequest {
+export interface PublicRequest {
   readonly params: { readonly address: string; readonly event?: string };
   readonly body: Partial<SignedMessage> & {
     readonly event?: string | undefined;
@@ -58,19 +58,29 @@ export function addSignedRoute(app: FastifyInstance, rpc: RoutedRpc, context: Si
     handler: async (http, reply) => {
       const request = parseRequest(rpc, readRequest(http, schema)) as PublicRequest;
       const asked = callRequest(request, readPayment(http.raw), context);
-      const call = callOf(http, reply, context);
-      const asking = () => limit('node', clientSubject(http.ip), context, reply);
-      const wallet = await signerOf(request, context, call.signal, asking);
-      if (wallet !== undefined) {
-        await limit('wallet', `${replayNameOf(wallet)}:${deploymentIn(request)}`, context, reply);
-        call.caller = { kind: 'wallet', wallet };
-      }
-      const { data, payment } = await context.executeForWallet(asked, call);
+      const { data, payment } = await executePublic(request, asked, { http, reply }, context);
       if (payment !== null) reply.headers(paymentHeaders(payment));
       if ('executionId' in data) acceptForLater(rpc, request, data, reply);
       return { success: true, data };
     },
   });
+}
+
+/** Executes what a wallet has signed or a payment alone may call. */
+export async function executePublic(
+  request: PublicRequest,
+  asked: RequestOf<PublicRpc>,
+  { http, reply }: { http: FastifyRequest; reply: FastifyReply },
+  context: SignedRouteContext,
+): Promise<ReplyOf<PublicRpc>> {
+  const call = callOf(http, reply, context);
+  const asking = () => limit('node', clientSubject(http.ip), context, reply);
+  const wallet = await signerOf(request, context, call.signal, asking);
+  if (wallet !== undefined) {
+    await limit('wallet', `${replayNameOf(wallet)}:${deploymentIn(request)}`, context, reply);
+    call.caller = { kind: 'wallet', wallet };
+  }
+  return context.executeForWallet(asked, call);
 }
 
 /** Undefined where nobody has signed: then the payment says who calls, if the event allows that. */
@@ -122,8 +132,8 @@ function deploymentIn({ params, body: { message = '' } }: PublicRequest): string
 }
 
 /** Counts a call against one of the limits. @throws `rate_limited` */
-async function limit(
-  policy: 'wallet' | 'node',
+export async function limit(
+  policy: 'address' | 'wallet' | 'node',
   subject: string,
   { limiter, rates }: RateContext,
   reply: FastifyReply,

@@ -232,6 +232,7 @@ export const RECORD_EXAMPLES: Readonly<Record<string, unknown>> = {
         eventVersion: 1,
         versionHash,
         priceUsd: 0.05,
+        payerMayCall: false,
         inputSchema: {
           $schema: 'https://json-schema.org/draft/2020-12/schema',
           type: 'object',

@@ -20,10 +20,18 @@ export interface RateContext {
   rates: RatePolicies | undefined;
 }
 
+const perAddress = (request: FastifyRequest) => clientSubject(request.ip);
+const perKey = (request: FastifyRequest) => principalOf(request)?.keyId ?? perAddress(request);
+
 /** The rate limit of a route: per key under `/api`, per client address elsewhere. */
-export function limitRate(rpc: RoutedRpc, { limiter, rates }: RateContext): onRequestHookHandler[] {
+export const limitRate = (rpc: RoutedRpc, context: RateContext): onRequestHookHandler[] =>
+  limitBy(countedBy(rpc), context);
+
+/** A limit by its name: per key, or per client address. */
+export function limitBy(name: keyof RatePolicies, { limiter, rates }: RateContext): onRequestHookHandler[] {
   if (rates === undefined) return [];
-  const [policy, subjectOf] = countedBy(rpc, rates);
+  const policy = rates[name];
+  const subjectOf = name === 'key' ? perKey : perAddress;
   const policyHeader = policyText(policy);
   return [
     // With `done`, which saves each request a promise for this hook.
@@ -36,13 +44,11 @@ export function limitRate(rpc: RoutedRpc, { limiter, rates }: RateContext): onRe
   ];
 }
 
-function countedBy({ http, access }: RoutedRpc, rates: RatePolicies) {
-  const perAddress = (request: FastifyRequest) => clientSubject(request.ip);
-  const perKey = (request: FastifyRequest) => principalOf(request)?.keyId ?? perAddress(request);
-  if (access.relation !== 'public') return [rates.key, perKey] as const;
-  if (http.path.startsWith('/auth')) return [rates.signIn, perAddress] as const;
-  if (http.opens === 'history.verify') return [rates.verification, perAddress] as const;
-  return [http.method === 'GET' ? rates.reading : rates.address, perAddress] as const;
+function countedBy({ http, access }: RoutedRpc): keyof RatePolicies {
+  if (access.relation !== 'public') return 'key';
+  if (http.path.startsWith('/auth')) return 'signIn';
+  if (http.opens === 'history.verify') return 'verification';
+  return http.method === 'GET' ? 'reading' : 'address';
 }
 
 const policyText = ({ name, burst, perSecond }: RatePolicy): string =>

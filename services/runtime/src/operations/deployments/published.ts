@@ -96,6 +96,7 @@ function toPublicEvent(
     eventVersion,
     versionHash,
     priceUsd: executionSettings?.priceUsd ?? 0,
+    payerMayCall: executionSettings?.payerMayCall === true && (executionSettings.priceUsd ?? 0) > 0,
     inputSchema: schemaOf(definition),
   };
 }

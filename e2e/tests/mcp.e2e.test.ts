@@ -1,0 +1,261 @@
+import { execFile } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { promisify } from 'node:util';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import type { System } from '@orrery/testing/system';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { SECRET } from '../src/access/world-paths.js';
+import { type ApiClient, apiClient, created } from '../src/api/api-client.js';
+import { createWallet } from '../src/public/signing-wallet.js';
+import { startSystem } from '../src/starting/start-system.js';
+import { counting, type MadeDeployment, makeWorld, plant } from '../src/worlds/make-world.js';
+
+const run = {
+  inputSchema: { id: 'string' },
+  stateChanges: { horse: 'partial' },
+  behaviorPrompt: SECRET,
+  mutationSettings: {
+    mode: 'direct',
+    template: { 'horse:{{input.id}}': { wins: { $increment: `{{ input.id == "${SECRET}" ? 2 : 1 }}` } } },
+  },
+  executionSettings: { visibility: 'public' },
+};
+/** Its input has a member of the name of one of the signature's. */
+const letter = {
+  ...run,
+  inputSchema: { id: 'string', message: 'string' },
+  mutationSettings: { mode: 'direct', template: { 'horse:{{input.id}}': { wins: { $increment: 1 } } } },
+};
+/** A model decides it: the sampler of the all-in-one. */
+const dream = {
+  stateChanges: { horse: 'partial' },
+  readEntities: [{ schema: 'horse', filter: ['id'] }],
+  inputSchema: { id: 'string' },
+  behaviorPrompt: 'Change the wins.',
+  executionSettings: { visibility: 'public' },
+};
+
+let system: System;
+let api: ApiClient;
+let deployment: MadeDeployment;
+beforeAll(async () => {
+  system = await startSystem(undefined, { RATE_LIMITS: 'false' });
+  api = apiClient(system.url, system.key);
+  const world = await makeWorld(api, {
+    name: 'Derby',
+    promptSeed: SECRET,
+    schemas: [counting('horse', 'wins')],
+    events: [
+      { name: 'run', firstVersion: run },
+      { name: 'Tür auf!', firstVersion: run },
+      { name: 'letter', firstVersion: letter },
+      { name: 'dream', firstVersion: dream },
+      { name: 'close', firstVersion: { ...run, executionSettings: { visibility: 'admin' } } },
+    ],
+  });
+  deployment = await world.deploy();
+  for (const id of ['A', 'B/1']) await plant(api, deployment.path, 'horse', id);
+  await api.post(`${deployment.path}/publish`);
+});
+afterAll(async () => {
+  expect(system.output()).not.toMatch(/"level":(50|60)|"code":"internal"/);
+  await system[Symbol.asyncDispose]();
+});
+
+/** A client of the protocol's own package: of revision 2026-07-28 (`auto`), or of the one before. */
+async function connect(
+  path: string,
+  { mode, headers }: { mode?: 'auto' | 'legacy'; headers?: Record<string, string> } = {},
+) {
+  const client = new Client(
+    { name: 'test', version: '1' },
+    mode === 'legacy' ? {} : { versionNegotiation: { mode: 'auto' } },
+  );
+  const url = new URL(path, system.url);
+  await client.connect(new StreamableHTTPClientTransport(url, { requestInit: { headers: headers ?? {} } }));
+  onTestFinished(() => client.close());
+  return client;
+}
+const publicPath = () => `/mcp/deployments/${deployment.address}`;
+const wallet = createWallet();
+const signed = (event: string) => wallet.sign({ deployment: deployment.address, event });
+// biome-ignore lint/suspicious/noExplicitAny: what comes is what the test examines
+const answerOf = (result: unknown) => (result as any).structuredContent;
+
+describe.each(['auto', 'legacy'] as const)(
+  'a published deployment, to a client of the protocol (%s)',
+  (mode) => {
+    it('has a tool for each public event, and no other', async () => {
+      const { tools } = await (await connect(publicPath(), { mode })).listTools();
+      const byTitle = new Map(tools.map((tool) => [tool.title, tool]));
+      expect([...byTitle.keys()].sort()).toEqual(['Tür auf!', 'dream', 'letter', 'run']);
+      expect(byTitle.get('Tür auf!')?.name).toMatch(/^T_r_auf_[0-9a-f]{8}$/);
+      expect(byTitle.get('run')).toMatchObject({
+        name: 'run',
+        inputSchema: {
+          type: 'object',
+          required: ['id', 'wallet', 'message', 'signature'],
+          additionalProperties: false,
+        },
+        _meta: { 'orrery/priceUsd': 0 },
+      });
+      expect(Object.keys(byTitle.get('letter')?.inputSchema.properties ?? {})).toEqual([
+        'id',
+        'message',
+        'signed_wallet',
+        'signed_message',
+        'signed_signature',
+      ]);
+      expect(JSON.stringify(tools)).not.toContain(SECRET);
+    });
+
+    it('executes what a wallet has signed, once', async () => {
+      const client = await connect(publicPath(), { mode });
+      const call = { name: 'run', arguments: { id: `by-${mode}`, ...signed('run') } };
+      const first = await client.callTool(call);
+      expect(answerOf(first)).toMatchObject({
+        kind: 'committed',
+        stateChanges: { [`horse:by-${mode}`]: { wins: 1 } },
+      });
+      expect(JSON.parse((first.content[0] as { text: string }).text)).toEqual(answerOf(first));
+      expect(answerOf(await client.callTool(call))).toEqual(answerOf(first));
+      const other = await client.callTool({ ...call, arguments: { ...call.arguments, id: 'other' } });
+      expect([other.isError, answerOf(other).code]).toEqual([true, 'message_already_used']);
+    });
+
+    it('reads entities and history as resources', async () => {
+      const client = await connect(publicPath(), { mode });
+      const { resources } = await client.listResources();
+      const { resourceTemplates } = await client.listResourceTemplates();
+      expect([resources.length, resourceTemplates.length]).toEqual([3, 4]);
+      const read = async (uri: string) =>
+        JSON.parse(((await client.readResource({ uri })).contents[0] as { text: string }).text);
+      const base = resources[0]?.uri ?? '';
+      expect((await read(base)).data.address).toBe(deployment.address);
+      for (const { uri } of resources) expect((await read(uri)).data).toBeDefined();
+      expect((await read(`${base}/entity-instances/B%2F1?entitySchema=horse`)).data.instanceId).toBe('B/1');
+      const { data: entries } = await read(`${base}/history?limit=1`);
+      expect((await read(`${base}/history/${entries[0].id}`)).data.hash).toBe(entries[0].hash);
+      for (const uri of [
+        `${base}/settings`,
+        'file:///etc/passwd',
+        base.replace(/0x.*/, `0x${'0'.repeat(40)}`),
+        'x',
+      ])
+        await expect(client.readResource({ uri }), uri).rejects.toThrow(/no such resource/);
+      await expect(client.readResource({ uri: `${base}/history?limit=0` })).rejects.toThrow();
+    });
+
+    it('tells how an execution by a model goes on', async () => {
+      const client = await connect(publicPath(), { mode });
+      const told: number[] = [];
+      const result = await client.callTool(
+        { name: 'dream', arguments: { id: 'A', ...signed('dream') } },
+        { onprogress: ({ progress }) => void told.push(progress) },
+      );
+      expect(answerOf(result)).toMatchObject({ event: 'dream' });
+      expect(told[0]).toBe(1);
+    });
+  },
+);
+
+it('says what is wrong with a call in a result that a model reads', async () => {
+  const client = await connect(publicPath());
+  const codeOf = async (name: string, given: Record<string, unknown>, meta?: object) => {
+    const result = await client.callTool({ name, arguments: given, ...(meta && { _meta: meta }) } as never);
+    return [result.isError, answerOf(result).code];
+  };
+  expect(await codeOf('run', { id: 'A' })).toEqual([true, 'signature_required']);
+  expect(await codeOf('run', { id: 'A', ...signed('letter') })).toEqual([true, 'message_mismatch']);
+  expect(await codeOf('run', { id: 'A', ...signed('run'), signature: '5'.repeat(88) })).toEqual([
+    true,
+    'invalid_signature',
+  ]);
+  expect(await codeOf('run', { id: 7, ...signed('run') })).toEqual([true, 'invalid_input']);
+  expect(await codeOf('close', { id: 'A', ...signed('close') })).toEqual([true, 'event_not_bound']);
+  expect(await codeOf('run', { id: 'A', ...signed('run') }, { 'x402/payment': 'x' })).toEqual([
+    true,
+    'invalid_payment',
+  ]);
+  const { message, ...rest } = signed('letter');
+  const named = {
+    id: 'A',
+    message: 'hello',
+    signed_message: message,
+    signed_wallet: rest.wallet,
+    signed_signature: rest.signature,
+  };
+  expect(await codeOf('letter', named)).toEqual([undefined, undefined]);
+});
+
+it('is not there where the deployment is not published, and not for pages of other origins', async () => {
+  const post = (path: string, headers: Record<string, string>, body = '{}') =>
+    fetch(`${system.url}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body,
+    });
+  const absent = await post(`/mcp/deployments/0x${'0'.repeat(40)}`, {});
+  expect([absent.status, ((await absent.json()) as { code: string }).code]).toEqual([
+    404,
+    'deployment_not_found',
+  ]);
+  for (const path of [publicPath(), '/mcp']) {
+    expect((await post(path, { origin: 'https://elsewhere.example' })).status).toBe(403);
+    expect((await post(path, { origin: 'null' })).status).toBe(403);
+    expect((await post(path, {}, '[]')).status).toBe(path === '/mcp' ? 401 : 400);
+    expect((await fetch(`${system.url}${path}`)).status).toBe(405);
+  }
+  expect((await post('/mcp', { authorization: 'Bearer x' })).status).toBe(401);
+});
+
+describe('the account of a key', () => {
+  const keyed = (key: string) => connect('/mcp', { headers: { authorization: `Bearer ${key}` } });
+
+  it('has the operations of the API as tools, and uses them', async () => {
+    const client = await keyed(system.key);
+    const made = answerOf(
+      await client.callTool({ name: 'worlds_create', arguments: { body: { name: 'By an agent' } } }),
+    );
+    expect(made.data.name).toBe('By an agent');
+    const worldAddress = made.data.address;
+    const seen = answerOf(
+      await client.callTool({ name: 'worlds_get', arguments: { idOrAddress: worldAddress } }),
+    );
+    expect(seen.data).toEqual(made.data);
+    const page = answerOf(
+      await client.callTool({ name: 'worlds_list', arguments: { owner: 'me', limit: 1 } }),
+    );
+    expect(page.pagination).toMatchObject({ limit: 1 });
+    const refused = await client.callTool({ name: 'worlds_create', arguments: { body: { title: 'x' } } });
+    expect(answerOf(refused).errors.map(({ pointer }: { pointer: string }) => pointer)).toContain('/title');
+  });
+
+  it('shows and does what the key may do alone', async () => {
+    const { token } = created(await api.post('/keys', { name: 'reader', scopes: ['read'] }));
+    const client = await keyed(token);
+    const names = (await client.listTools()).tools.map(({ name }) => name);
+    expect(names).toContain('worlds_list');
+    expect(names).not.toContain('worlds_create');
+    const refused = await client.callTool({ name: 'worlds_create', arguments: { body: { name: 'x' } } });
+    expect([refused.isError, answerOf(refused).code]).toEqual([true, 'forbidden']);
+  });
+});
+
+it("is understood by the protocol's inspector", async () => {
+  const require = createRequire(import.meta.url);
+  const bin = require
+    .resolve('@modelcontextprotocol/inspector/package.json')
+    .replace('package.json', 'clients/launcher/build/index.js');
+  const args = [
+    bin,
+    '--cli',
+    `${system.url}${publicPath()}`,
+    '--transport',
+    'http',
+    '--method',
+    'tools/list',
+  ];
+  const { stdout } = await promisify(execFile)(process.execPath, args);
+  expect(JSON.parse(stdout).tools.map(({ title }: { title: string }) => title)).toContain('Tür auf!');
+});

@@ -1,0 +1,159 @@
+import type { CallToolResult, Server, ServerContext } from '@modelcontextprotocol/server';
+import {
+  findUnsafeJson,
+  isJsonObject,
+  type JsonObject,
+  type OfferedPayment,
+  type PublicDeployment,
+  parseRequest,
+  publicContract,
+  readingContract,
+  ServiceError,
+  VERSION,
+} from '@orrery/contracts';
+import { clientSubject } from '../core/clients/clients.js';
+import type { RoutedRpc } from '../core/requests/operation.js';
+import { callOf } from '../http/routes/operation-route.js';
+import type { Published } from '../public/published.js';
+import { createReading } from '../public/reading-route.js';
+import { executePublic, limit, type PublicRequest } from '../public/signed-route.js';
+import { listResources, listTemplates, readResource } from './deployment-resources.js';
+import { splitArguments, toolsOf } from './event-tools.js';
+import type { Exchange, McpContext, McpModule } from './exchange.js';
+import { answering, PAYMENT, toolResult } from './tool-results.js';
+
+const INSTRUCTIONS =
+  'Tools execute the public events of one deployment of a simulated world; resources show its entities and its history. ' +
+  'A tool takes the input of the event and a message that a wallet has signed: the schema says which text. A price is in ' +
+  '`_meta`, and is paid in-band by version 2 of x402. The same call may be repeated safely: a message takes effect once. ' +
+  'What names, descriptions and states say is written by the owner of the world and by strangers.';
+
+/** The server of one published deployment for one request. */
+export function deploymentServer(
+  { Server: McpServer }: Pick<McpModule, 'Server'>,
+  published: Published,
+  exchange: Exchange,
+  context: McpContext,
+): Server {
+  const server = new McpServer(
+    { name: 'orrery', title: 'Orrery', version: VERSION },
+    { capabilities: { tools: {}, resources: {} }, instructions: INSTRUCTIONS },
+  );
+  const get = createReading(readingContract.rpcs['public.get'] as RoutedRpc, context);
+  const describe = async (): Promise<PublicDeployment> => {
+    const call = callOf(exchange.http, exchange.reply, context);
+    const { reply } = await get({ params: { address: published.address }, query: {} }, published, call);
+    return reply.data as PublicDeployment;
+  };
+  server.setRequestHandler('tools/list', async () => ({
+    tools: [...toolsOf(await describe()).values()].map(({ event, name, inputSchema }) => ({
+      name,
+      title: event.event,
+      description: event.description ?? `Executes the event "${event.event}".`,
+      inputSchema,
+      _meta: { 'orrery/event': event.event, 'orrery/priceUsd': event.priceUsd },
+    })),
+  }));
+  server.setRequestHandler('tools/call', ({ params }, during) =>
+    answering(exchange, () => execute(params, published, describe, exchange, context, during)),
+  );
+  server.setRequestHandler('resources/list', async () => ({
+    resources: listResources(context.publicUrl, await describe()),
+  }));
+  server.setRequestHandler('resources/templates/list', async () => ({
+    resourceTemplates: listTemplates(context.publicUrl, published),
+  }));
+  server.setRequestHandler('resources/read', async ({ params: { uri } }) => {
+    const call = callOf(exchange.http, exchange.reply, context);
+    const text = await readResource(uri, published, context, call);
+    return { contents: [{ uri, mimeType: 'application/json', text }] };
+  });
+  return server;
+}
+
+interface ToolCall {
+  readonly name: string;
+  readonly arguments?: Record<string, unknown> | undefined;
+}
+
+async function execute(
+  { name, arguments: given }: ToolCall,
+  published: Published,
+  describe: () => Promise<PublicDeployment>,
+  { http, reply }: Exchange,
+  context: McpContext,
+  during: ServerContext,
+): Promise<CallToolResult> {
+  await limit('address', clientSubject(http.ip), context, reply);
+  const tools = toolsOf(await describe());
+  const tool = tools.get(name);
+  if (tool === undefined)
+    throw new ServiceError(
+      'event_not_bound',
+      `There is no tool "${name.slice(0, 64)}". tools/list names all.`,
+    );
+  const { signed, input } = splitArguments((given ?? {}) as JsonObject, tool.signed);
+  const { event } = tool.event;
+  const sent = {
+    params: { address: published.address },
+    query: {},
+    headers: {},
+    body: { event, input, ...signed },
+  };
+  const request = parseRequest(publicContract.rpcs['public.execute'], sent) as PublicRequest;
+  const asked = {
+    deployment: published.address,
+    event,
+    input: request.body.input,
+    message: request.body.message ?? null,
+    payment: paymentIn(during.mcpReq._meta),
+    resource: `${new URL(`/mcp/deployments/${published.address}`, context.publicUrl).href}#${name}`,
+    atEvent: false,
+    awaitsRun: false,
+  };
+  const done = reportProgress(during, context);
+  try {
+    const { data, payment } = await executePublic(request, asked, { http, reply }, context);
+    return toolResult(data, payment);
+  } finally {
+    done();
+  }
+}
+
+/** Bytes of a payment as JSON; as header it has 8 KiB of base64. */
+const MAX_PAYMENT_BYTES = 6 * 1024;
+
+/** @throws `invalid_payment` */
+function paymentIn(meta: Readonly<Record<string, unknown>> | undefined): OfferedPayment | null {
+  const payload = meta?.[PAYMENT];
+  if (payload === undefined) return null;
+  const isFit =
+    isJsonObject(payload) &&
+    payload['x402Version'] === 2 &&
+    findUnsafeJson(payload) === undefined &&
+    JSON.stringify(payload).length <= MAX_PAYMENT_BYTES;
+  if (isFit) return { version: 2, payload };
+  throw new ServiceError(
+    'invalid_payment',
+    `_meta["${PAYMENT}"] takes a payment of x402 version 2, of at most ${MAX_PAYMENT_BYTES} bytes.`,
+  );
+}
+
+const PROGRESS_MS = 5000;
+
+/** Tells a client that asks for it that its call goes on: a model or a chain may take a minute. */
+function reportProgress({ mcpReq }: ServerContext, { clock }: McpContext): () => void {
+  const progressToken = mcpReq._meta?.progressToken;
+  if (progressToken === undefined) return () => undefined;
+  const ended = new AbortController();
+  const report = async () => {
+    for (let progress = 1; ; progress += 1) {
+      const message = progress === 1 ? 'The execution has begun.' : 'The execution goes on.';
+      await mcpReq.notify({ method: 'notifications/progress', params: { progressToken, progress, message } });
+      await clock.sleep(PROGRESS_MS, ended.signal);
+    }
+  };
+  // The client is told the outcome, however this ends.
+  report().catch(() => undefined);
+  return () => ended.abort();
+}

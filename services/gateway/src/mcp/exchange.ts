@@ -1,0 +1,16 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FindPublished } from '../public/published.js';
+import type { SignedRouteContext } from '../public/signed-route.js';
+
+/** The protocol's package, which is loaded with the first request. */
+export type McpModule = typeof import('@modelcontextprotocol/server');
+
+export interface McpContext extends SignedRouteContext {
+  findPublished: FindPublished;
+}
+
+/** One HTTP request, as the handlers of its server need it. */
+export interface Exchange {
+  readonly http: FastifyRequest;
+  readonly reply: FastifyReply;
+}

@@ -1,0 +1,96 @@
+import { Readable } from 'node:stream';
+import type { McpRequestContext, Server } from '@modelcontextprotocol/server';
+import { type Access, asServiceError, ServiceError } from '@orrery/contracts';
+import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
+import { type KeyVerifier, requireAccess } from '../http/access/access.js';
+import type { Admission } from '../http/load/requests.js';
+import { limitBy } from '../http/rates/limiter.js';
+import { accountServer } from './account-server.js';
+import { deploymentServer } from './deployment-server.js';
+import type { Exchange, McpContext, McpModule } from './exchange.js';
+
+type BuildServer = (mcp: McpModule) => Server;
+/** What the request asks for, found before the protocol begins: a refusal is one of HTTP. */
+type Prepare = (exchange: Exchange) => Promise<BuildServer>;
+
+const KEYED: Access = { scope: 'none', relation: 'account' };
+
+/**
+ * The Model Context Protocol (revision 2026-07-28, and statelessly the one before): `/mcp/deployments/:address` is a
+ * published deployment for anyone, `/mcp` the operations of the API for a key.
+ */
+export function addMcpRoutes(
+  app: FastifyInstance,
+  context: McpContext & { keys: KeyVerifier; admission: Admission },
+): void {
+  const { publicUrl, keys } = context;
+  const refuseForeign: onRequestHookHandler = (request, _reply, done) =>
+    done(foreignOrigin(request, publicUrl));
+  const add = (url: string, guards: onRequestHookHandler[], prepare: Prepare) => {
+    const serve = createServing(prepare);
+    app.post(url, { onRequest: [refuseForeign, ...guards] }, serve);
+  };
+  add('/mcp/deployments/:address', limitBy('reading', context), async (exchange) => {
+    const { address } = exchange.http.params as { address: string };
+    const published = await context.findPublished(address);
+    return (mcp) => deploymentServer(mcp, published, exchange, context);
+  });
+  add(
+    '/mcp',
+    [...requireAccess(KEYED, keys), ...limitBy('key', context)],
+    async (exchange) => (mcp) => accountServer(mcp, exchange, context),
+  );
+}
+
+/** A page of another origin may be led to a server on its reader's machine, whatever name it asks for. */
+function foreignOrigin({ headers: { origin } }: FastifyRequest, publicUrl: string): ServiceError | undefined {
+  if (origin === undefined || origin === new URL(publicUrl).origin) return undefined;
+  return new ServiceError('forbidden', `Pages of ${origin.slice(0, 255)} may not call this server.`);
+}
+
+type Handler = ReturnType<McpModule['createMcpHandler']>;
+
+/** Serves requests by the protocol's own package, which is loaded with the first one. */
+function createServing(prepare: Prepare) {
+  let loading: Promise<Handler> | undefined;
+  const load = async () => {
+    const mcp = await import('@modelcontextprotocol/server');
+    const factory = ({ authInfo }: McpRequestContext) => {
+      const build = authInfo?.extra?.['build'] as BuildServer | undefined;
+      if (build === undefined) throw new Error('no server was prepared for the request');
+      return build(mcp);
+    };
+    // No list changes while a request runs, so there is nothing to subscribe to.
+    return mcp.createMcpHandler(factory, { maxSubscriptions: 0 });
+  };
+  return async (http: FastifyRequest, reply: FastifyReply) => {
+    loading ??= load();
+    const handler = await loading;
+    if (Array.isArray(http.body))
+      throw new ServiceError('validation_failed', 'Send one message in each request, not a list.');
+    const build = await prepare({ http, reply });
+    const gone = new AbortController();
+    reply.raw.on('close', () => gone.abort());
+    const request = new Request(`http://${http.host || 'localhost'}${http.url}`, {
+      method: 'POST',
+      headers: headersOf(http),
+      signal: gone.signal,
+    });
+    const authInfo = { token: '', clientId: '', scopes: [], extra: { build } };
+    const answer = await handler
+      .fetch(request, { parsedBody: http.body, authInfo })
+      .catch((error: unknown) => Promise.reject(asServiceError(error)));
+    reply.code(answer.status);
+    answer.headers.forEach((value, name) => void reply.header(name, value));
+    if (answer.body === null) return reply.send();
+    return reply.send(Readable.fromWeb(answer.body as never));
+  };
+}
+
+/** Those that the protocol reads. */
+const READ = ['accept', 'content-type', 'last-event-id'];
+
+function headersOf({ headers }: FastifyRequest): Record<string, string> {
+  const names = Object.keys(headers).filter((name) => READ.includes(name) || name.startsWith('mcp-'));
+  return Object.fromEntries(names.map((name) => [name, String(headers[name])]));
+}

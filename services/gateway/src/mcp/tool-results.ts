@@ -1,0 +1,46 @@
+import type { CallToolResult } from '@modelcontextprotocol/server';
+import {
+  asServiceError,
+  ERRORS,
+  type JsonObject,
+  type ServiceError,
+  type SettlementResponse,
+} from '@orrery/contracts';
+import { problemOf } from '../core/problems/problem.js';
+import type { Exchange } from './exchange.js';
+
+/** In which member of `_meta` a payment comes and its settlement is told (x402 version 2, MCP transport). */
+export const PAYMENT = 'x402/payment';
+const SETTLEMENT = 'x402/payment-response';
+
+const textOf = (structured: object): CallToolResult['content'] => [
+  { type: 'text', text: JSON.stringify(structured) },
+];
+
+/** What a tool answers, for programs and as text. */
+export function toolResult(answer: object, settlement: SettlementResponse | null = null): CallToolResult {
+  const meta = settlement === null ? {} : { _meta: { [SETTLEMENT]: settlement.response } };
+  return { content: textOf(answer), structuredContent: answer as JsonObject, ...meta };
+}
+
+/** A refusal: the problem document, or where it is about money what x402 asks for. A model reads it and may do better. */
+function toolRefusal(error: ServiceError, where: { instance: string; requestId: string }): CallToolResult {
+  const { paymentRequired } = error.facts;
+  const isUnpaid = ERRORS[error.code].status === 402 && paymentRequired !== undefined;
+  const shown = isUnpaid
+    ? { ...(paymentRequired as JsonObject), error: error.message, code: error.code }
+    : problemOf(error, where);
+  return { content: textOf(shown), structuredContent: shown as unknown as JsonObject, isError: true };
+}
+
+/** A refusal is a result of the tool, which a model reads, and no error of the protocol. */
+export async function answering(
+  { http }: Pick<Exchange, 'http'>,
+  answer: () => Promise<CallToolResult>,
+): Promise<CallToolResult> {
+  try {
+    return await answer();
+  } catch (error) {
+    return toolRefusal(asServiceError(error), { instance: http.url, requestId: http.id });
+  }
+}
