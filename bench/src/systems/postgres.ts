@@ -40,6 +40,6 @@ export async function untilTrue(databaseUrl: string, expression: string, everyMs
 /** Resolves, with the seconds it took, once a system has published all facts of what it executed. */
 export async function untilPublished(databaseUrl: string): Promise<number> {
   const began = performance.now();
-  await untilTrue(databaseUrl, 'not exists (select from runtime.outbox)');
+  await untilTrue(databaseUrl, 'not exists (select from runtime.journal_heads where published < seq)');
   return (performance.now() - began) / 1000;
 }

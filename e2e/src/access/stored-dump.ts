@@ -27,7 +27,7 @@ export async function openDump(databaseUrl: string): Promise<StoredDump> {
   );
   const parts = tables.map(
     ({ name }) =>
-      `'${name}', (select coalesce(jsonb_agg(r order by r), '[]') from (select (to_jsonb(t) - 'last_used_at')::text as r from ${name} t) x)`,
+      `'${name}', (select coalesce(jsonb_agg(r order by r), '[]') from (select (to_jsonb(t) - 'last_used_at' - 'published')::text as r from ${name} t) x)`,
   );
   return {
     read: async () =>

@@ -12,6 +12,6 @@ export * from './migration/migrate.js';
 export * from './outbox/enqueue.js';
 export * from './outbox/outbox-table.js';
 export * from './outbox/relay.js';
-export type { OutboxRow } from './outbox/relay-session.js';
+export type { OutboxMessage } from './outbox/relay-session.js';
 export * from './paging/paging.js';
 export * from './transaction/transaction.js';

@@ -5,12 +5,10 @@ import {
   migrate,
   type NewOutboxRow,
   type OutboxMessage,
+  type OutboxRelayOptions,
   type OutboxSchema,
   outboxMigration,
-  outboxShardIndex,
-  outboxShards,
-  type RelayOptions,
-  startRelay,
+  startOutboxRelay,
   transaction,
 } from '@orrery/database';
 import { FakeClock } from '@orrery/testing';
@@ -23,11 +21,7 @@ type Outbox = Database<OutboxSchema>;
 async function openOutbox(): Promise<{ database: Outbox; url: string }> {
   const url = await newDatabaseUrl();
   const database = await open<OutboxSchema>(url);
-  const migrations = {
-    '0001_outbox': outboxMigration,
-    '0002_outbox_shards': outboxShards,
-    '0003_outbox_shard_index': outboxShardIndex,
-  };
+  const migrations = { '0001_outbox': outboxMigration };
   await migrate({ database, migrations, logger: quiet });
   return { database, url };
 }
@@ -35,7 +29,6 @@ async function openOutbox(): Promise<{ database: Outbox; url: string }> {
 const row = (orderingKey: string, orderingSeq: number): NewOutboxRow => ({
   name: 'entry',
   orderingKey,
-  orderingSeq,
   messageId: `${orderingKey}:${orderingSeq}`,
   payload: { seq: orderingSeq },
 });
@@ -48,7 +41,7 @@ type PublishOne = (message: OutboxMessage) => Promise<void>;
 
 /** As the bus does it: after a failure nothing more of its key. */
 const each =
-  (publish: PublishOne): RelayOptions['publish'] =>
+  (publish: PublishOne): OutboxRelayOptions['publish'] =>
   async (messages) => {
     const failed = new Map<string, unknown>();
     const outcomes: unknown[] = [];
@@ -61,19 +54,19 @@ const each =
     return outcomes;
   };
 
-type RelayParts = Omit<Partial<RelayOptions>, 'publish'> & { publish?: PublishOne };
+type RelayParts = Omit<Partial<OutboxRelayOptions>, 'publish'> & { publish?: PublishOne };
 
 /** A relay that runs when the test says so: its clock stands still. */
 function relayOf(database: Outbox, { publish, ...more }: RelayParts = {}) {
   const published: OutboxMessage[] = [];
   const note = async (message: OutboxMessage) => void published.push(message);
   const options = { database, publish: each(publish ?? note), clock: new FakeClock(), logger: quiet };
-  const relay = startRelay({ ...options, ...more });
+  const relay = startOutboxRelay({ ...options, ...more });
   onTestFinished(() => relay.stop());
   return { relay, published, ids: () => published.map(({ messageId }) => messageId) };
 }
 
-describe('enqueue and startRelay', () => {
+describe('enqueue and startOutboxRelay', () => {
   it('publishes what was committed, in order, and nothing of what was rolled back', async () => {
     const { database } = await openOutbox();
     const { relay, published } = relayOf(database);
@@ -85,8 +78,8 @@ describe('enqueue and startRelay', () => {
     await expect(undone).rejects.toThrow('undone');
     await relay.runOnce();
     expect(published.filter(({ orderingKey }) => orderingKey === 'a')).toMatchObject([
-      { messageId: 'a:1', orderingSeq: 1, payload: { seq: 1 }, name: 'entry' },
-      { messageId: 'a:2', orderingSeq: 2 },
+      { messageId: 'a:1', payload: { seq: 1 } },
+      { messageId: 'a:2', payload: { seq: 2 } },
     ]);
     expect(published).toHaveLength(3);
     expect(await left(database)).toBe(0);
@@ -113,29 +106,6 @@ describe('enqueue and startRelay', () => {
     );
     relay.wake();
     await vi.waitFor(() => expect(ids()).toEqual(['a:1', 'a:2', 'a:3', 'a:4', 'a:5']));
-  });
-
-  it('loads the payloads of rows that only refer to an entry', async () => {
-    const { database } = await openOutbox();
-    const { payload: _, ...reference } = row('a', 1);
-    await write(database, [reference, row('a', 2)]);
-    const load = vi.fn<NonNullable<RelayOptions['load']>>(
-      async (rows) => new Map(rows.map(({ id }) => [id, 'loaded'])),
-    );
-    const { relay, published } = relayOf(database, { load });
-    await relay.runOnce();
-    expect(published.map(({ payload }) => payload)).toEqual(['loaded', { seq: 2 }]);
-    expect(load.mock.calls.map(([rows]) => rows.length)).toEqual([1]);
-  });
-
-  it('does not publish a row without its payload', async () => {
-    const { database } = await openOutbox();
-    const { payload: _, ...reference } = row('a', 1);
-    await write(database, [reference, row('a', 2), row('b', 1)]);
-    const { relay, ids } = relayOf(database);
-    await relay.runOnce();
-    expect(ids()).toEqual(['b:1']);
-    expect(await left(database)).toBe(2);
   });
 
   it('keeps the order of each key with two relays and many writers', async () => {
@@ -231,11 +201,11 @@ describe('enqueue and startRelay', () => {
     const { database } = await openOutbox();
     await write(database, [row('a', 1), row('b', 1), row('a', 2), row('a', 3)]);
     const calls: string[][] = [];
-    const publish: RelayOptions['publish'] = async (messages) => {
+    const publish: OutboxRelayOptions['publish'] = async (messages) => {
       calls.push(messages.map(({ messageId }) => messageId));
       return messages.map(({ messageId }) => (messageId === 'a:2' ? new Error('timeout') : undefined));
     };
-    const relay = startRelay({ database, publish, clock: new FakeClock(), logger: quiet });
+    const relay = startOutboxRelay({ database, publish, clock: new FakeClock(), logger: quiet });
     onTestFinished(() => relay.stop());
     await relay.runOnce();
     expect(calls).toEqual([['a:1', 'a:2', 'a:3', 'b:1']]);
@@ -261,89 +231,6 @@ describe('enqueue and startRelay', () => {
       await clock.advance(40);
       expect(ids()).toEqual(['a:1', 'a:2', 'a:3']);
     });
-  });
-
-  it('publishes the rows of its own shards, beside a relay that takes long, and leaves those of others', async () => {
-    const { database, url } = await openOutbox();
-    const other = await open<OutboxSchema>(url);
-    const rows = [1, 2].flatMap((seq) => [
-      { ...row('a', seq), shard: 3 },
-      { ...row('b', seq), shard: 4 },
-    ]);
-    await write(database, [...rows, row('c', 1), { ...row('d', 1), shard: 5 }]);
-    const slow = standingStill(other, [3]);
-    expect(await slow.began()).toEqual(['a:1']);
-    const { relay, ids } = relayOf(database, { shards: () => [4] });
-    await relay.runOnce();
-    expect(ids()).toEqual(['b:1', 'b:2', 'c:1']);
-    await slow.goOn();
-    expect(await left(database)).toBe(1);
-    const { relay: heir, ids: inherited } = relayOf(database, { shards: () => [4, 5] });
-    await heir.runOnce();
-    expect(inherited()).toEqual(['d:1']);
-  });
-
-  it('publishes the rows of all shards when it is the only relay', async () => {
-    const { database } = await openOutbox();
-    await write(database, [{ ...row('a', 1), shard: 3 }, row('c', 1), { ...row('d', 1), shard: 5 }]);
-    const { relay, ids } = relayOf(database, { shards: () => 'all' });
-    await relay.runOnce();
-    expect(ids()).toEqual(['a:1', 'd:1', 'c:1']);
-    expect(await left(database)).toBe(0);
-  });
-
-  it('reads no more of its own shards when many rows of others wait', async () => {
-    const { database } = await openOutbox();
-    const query = vi.spyOn(database.pool, 'query');
-    const { relay } = relayOf(database, { shards: () => [1, 2, 3] });
-    await relay.runOnce();
-    const [look] = query.mock.calls.map(
-      ([statement]) => statement as unknown as { text: string; values: [] },
-    );
-    query.mockRestore();
-    const pagesRead = async () => {
-      const { rows } = await database.pool.query(
-        `explain (analyze, buffers, format json) ${look?.text}`,
-        look?.values,
-      );
-      const { Plan: plan } = rows[0]['QUERY PLAN'][0];
-      return plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
-    };
-    await sql`insert into outbox (name, ordering_key, ordering_seq, message_id, shard)
-      select 'entry', 'd' || i % 50, i, i::text, 4 + i % 60 from generate_series(1, 20000) i`.execute(
-      database.db,
-    );
-    expect(await pagesRead()).toBeLessThan(20);
-    await sql`analyze outbox`.execute(database.db);
-    expect(await pagesRead()).toBeLessThan(20);
-  });
-
-  it('gives each of its shards its turn while one has more than fits into a batch', async () => {
-    const { database } = await openOutbox();
-    const many = Array.from({ length: 40 }, (_, index) => ({ ...row('a', index + 1), shard: 1 }));
-    await write(database, [...many, { ...row('b', 1), shard: 2 }]);
-    const { relay, ids } = relayOf(database, { shards: () => [1, 2], batchSize: 2 });
-    const random = vi.spyOn(Math, 'random');
-    onTestFinished(() => random.mockRestore());
-    random.mockReturnValue(0.1);
-    expect(await relay.runOnce()).toBe('more');
-    random.mockReturnValue(0.9);
-    expect(await relay.runOnce()).toBe('more');
-    expect(ids()).toContain('b:1');
-  });
-
-  it('publishes the rows without a shard while nothing of its own shards can be published', async () => {
-    const { database } = await openOutbox();
-    await write(database, [{ ...row('own', 1), shard: 1 }, row('c', 1)]);
-    const ids: string[] = [];
-    const publish = async ({ orderingKey, messageId }: OutboxMessage) => {
-      if (orderingKey === 'own') throw new Error('no answer');
-      ids.push(messageId);
-    };
-    const { relay } = relayOf(database, { publish, shards: () => [1] });
-    await expect(relay.runOnce()).rejects.toThrow('nothing could be published');
-    expect(ids).toEqual(['c:1']);
-    expect(await left(database)).toBe(1);
   });
 
   it('gives way to a relay that takes long', async () => {
@@ -398,27 +285,6 @@ describe('enqueue and startRelay', () => {
     expect(await left(database)).toBe(1);
   });
 });
-
-/** A relay of these shards that is in its first publication until it is told to go on. */
-function standingStill(database: Outbox, shards: readonly number[]) {
-  let release: () => void = () => undefined;
-  const released = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  const publish = vi.fn<PublishOne>(() => released);
-  const { relay } = relayOf(database, { publish, shards: () => shards });
-  const done = relay.runOnce();
-  return {
-    began: async () => {
-      await vi.waitUntil(() => publish.mock.calls.length > 0);
-      return publish.mock.calls.map(([{ messageId }]) => messageId);
-    },
-    goOn: async () => {
-      release();
-      await done;
-    },
-  };
-}
 
 async function relayLocks({ db }: Outbox): Promise<number> {
   const held = sql`select from pg_locks where locktype = 'advisory' and granted

@@ -1,5 +1,5 @@
 import { type AccountState, catalogChanged, catalogContract, type PayloadOf } from '@orrery/contracts';
-import { type Database, type OutboxMessage, startRelay } from '@orrery/database';
+import { type Database, type OutboxMessage, startOutboxRelay } from '@orrery/database';
 import { followAccounts, learnAccount, openBackends, type ServiceDependencies } from '@orrery/service-host';
 import { holding, type PollLoop, type RunningService } from '@orrery/service-kit';
 import type { CatalogConfig } from './config.js';
@@ -64,7 +64,7 @@ export function startCatalog(
     resources.add('account reconciliation', () => accounts.stop());
     const publish = (messages: readonly OutboxMessage[]) =>
       bus.publishAll(catalogChanged, messages.map(publicationOf));
-    const relay = startRelay({ database, publish, clock, logger });
+    const relay = startOutboxRelay({ database, publish, clock, logger });
     resources.add('outbox relay', () => relay.stop());
     const sweeps = startSweeps({ db, clock, logger, askHeld, times: config });
     for (const [name, loop] of Object.entries(sweeps)) resources.add(`${name} sweep`, () => loop.stop());

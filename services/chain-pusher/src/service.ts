@@ -1,5 +1,5 @@
 import { CONTENT_BYTES, chainContract, type PayloadOf, pushResult } from '@orrery/contracts';
-import { type OutboxMessage, startRelay } from '@orrery/database';
+import { type OutboxMessage, startOutboxRelay } from '@orrery/database';
 import { followAccounts, followJournal, openBackends, type ServiceDependencies } from '@orrery/service-host';
 import { holding, type RunningService } from '@orrery/service-kit';
 import { type OpenChain, openChain } from './chains/open-chain.js';
@@ -44,7 +44,7 @@ export function startChainPusher(
     const { signal } = stopping;
     const following = { service, bus, clock, logger, signal };
     const limitOf = (chain: string) => CONTENT_BYTES[chains.get(chain)?.family ?? 'evm'];
-    const relay = startRelay({ database, publish: publishWith(bus), clock, logger });
+    const relay = startOutboxRelay({ database, publish: publishWith(bus), clock, logger });
     resources.add('outbox relay', () => relay.stop());
     const accounts = await followAccounts({
       ...following,

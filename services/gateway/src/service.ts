@@ -1,5 +1,5 @@
 import { type AccountState, accountChanged, accountContract, httpOperations } from '@orrery/contracts';
-import { type Database, type OutboxMessage, startRelay } from '@orrery/database';
+import { type Database, type OutboxMessage, startOutboxRelay } from '@orrery/database';
 import { openBackends, type ServiceDependencies } from '@orrery/service-host';
 import { holding, type Resources, type RunningService } from '@orrery/service-kit';
 import { type AppContext, createApp } from './app.js';
@@ -74,7 +74,7 @@ interface Started extends ServiceDependencies {
 
 /** Publishes the changes of accounts in the outbox, including those written by the operator's commands. */
 function announceAccounts({ database, bus, clock, logger, resources }: Started): void {
-  const relay = startRelay({
+  const relay = startOutboxRelay({
     database,
     clock,
     logger,

@@ -32,7 +32,7 @@ import {
   createDeploymentDirectory,
 } from './store/deployments/deployment-directory.js';
 import { createLifetimes } from './store/journal/lifetimes.js';
-import { createHeldPartitions, PARTITIONS } from './store/leases/leases.js';
+import { createHeldPartitions } from './store/leases/leases.js';
 import { createUsedKeys } from './store/runs/once-store.js';
 import { createIdBlocks, type IdBlocks, nextIdBlock } from './store/state/id-blocks.js';
 import { createInstanceLoader, loadState } from './store/state/load-state.js';
@@ -131,15 +131,12 @@ function createOwnership(
     onTaken: () => {
       ids.discard();
       runs.wake();
+      publication.wake();
     },
   });
-  const shards = () => {
-    const own = held.all().map(({ partition }) => partition);
-    return own.length === PARTITIONS ? ('all' as const) : own;
-  };
-  const publication = startPublication({ database, bus, shards, clock, logger });
+  const publication = startPublication({ db: database.db, bus, leases: held.all, clock, logger });
   // Released after the leases: what is committed during the handover is still published here.
-  resources.add('outbox relay', () => publication.stop());
+  resources.add('publication', () => publication.stop());
   const readState = (id: number, epoch: number) => loadState(db, id, epoch, clock.now());
   const states = createResidentStates(readState, held, memory);
   const lanes: Lanes = createLanes({

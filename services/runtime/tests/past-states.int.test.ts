@@ -1,7 +1,7 @@
 import { type JsonObject, journalFact } from '@orrery/contracts';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import { journalRange, loadFacts, outboxRowOf } from '../src/store/journal/journal-store.js';
+import { journalRange, loadFacts } from '../src/store/journal/journal-store.js';
 import { pastStates, snapshotAt, snapshotHasher } from '../src/store/journal/past-states.js';
 import { openRuntimeDatabase, type PlantedDeployment, plantDeployment } from './journal-fixture.js';
 
@@ -113,14 +113,13 @@ test('an unknown deployment has no journal', async () => {
   await expect(journalRange(db, request)).rejects.toMatchObject({ code: 'deployment_not_found' });
 });
 
-test('the relay loads the entry that an outbox row refers to', async () => {
+test('an entry is loaded by its place as it was sealed', async () => {
   const pushed = await plantDeployment(db);
   const binding = { targetChains: ['base-sepolia'], onchain: { stateChanges: ['wins'] } };
   await pushed.write('H1', { wins: 1 }, { pushes: binding });
   const [fact] = (await journalRange(db, { deployment: pushed.address, after: 0, limit: 1 })).entries;
   if (fact === undefined) throw new Error('no entry');
-  const row = { ...outboxRowOf(fact), id: 77, payload: null, headers: {}, createdAt: new Date() };
-  const loaded = await loadFacts(db, [row]);
-  expect(JSON.parse(loaded.get(77)?.text ?? '')).toEqual(fact);
+  const place = { deploymentId: pushed.id, seq: fact.seq };
+  expect(await loadFacts(db, [place, { ...place, seq: 99 }])).toEqual([{ ...place, fact }]);
   expect(fact).toMatchObject({ binding, stateChanges: { 'horse:H1': { wins: 1 } } });
 });

@@ -1,17 +1,11 @@
-import {
-  type JournalFact,
-  type JsonObject,
-  type JsonText,
-  journalEntry,
-  journalKind,
-} from '@orrery/contracts';
+import { type JournalFact, type JsonObject, JsonText, journalEntry, journalKind } from '@orrery/contracts';
 import { connect, type Database } from '@orrery/database';
-import { createLogger } from '@orrery/service-kit';
+import { createLogger, systemClock } from '@orrery/service-kit';
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createRecentEntries, recentFacts } from '../src/lane/publication/publication.js';
+import { type EntryMessage, Unpublished } from '../src/lane/publication/unpublished.js';
 import type { Batch } from '../src/store/commit/batch.js';
 import type { CommitBatch } from '../src/store/commit/commit-statement.js';
-import { loadFacts, outboxRowOf } from '../src/store/journal/journal-store.js';
+import { loadFacts } from '../src/store/journal/journal-store.js';
 import type { RuntimeSchema } from '../src/store/tables/schema.js';
 import { createDeciderDouble } from './decider-double.js';
 import { attribute } from './fake-catalog.js';
@@ -109,8 +103,8 @@ async function leaveEveryKind(): Promise<void> {
 }
 
 /** As consumers get it. */
-const carried = (facts: ReadonlyMap<number, JsonText>) =>
-  [...facts].sort(([a], [b]) => a - b).map(([, fact]) => JSON.parse(fact.text) as JournalFact);
+const carried = (payload: EntryMessage['payload']): JournalFact =>
+  JSON.parse(payload instanceof JsonText ? payload.text : JSON.stringify(payload));
 
 describe('a fact', () => {
   it('says the same from memory as from the journal, whatever it tells', async () => {
@@ -123,17 +117,16 @@ describe('a fact', () => {
       return outcome;
     });
     await leaveEveryKind();
-    const recent = createRecentEntries();
-    const written = batches.filter((batch) => !refused.has(batch));
-    for (const batch of written) recent.add(batch);
-    const entries = written
-      .flatMap((batch) => batch.entries.map(({ entry }) => entry))
-      .filter(({ input }) => (input as JsonObject)['id'] !== 'lost');
-    const rows = entries.map((entry, id) => ({ ...outboxRowOf(entry), id, payload: null, headers: {} }));
-    const read = vi.fn(async () => new Map());
-    const remembered = carried(await recentFacts(recent, rows, read));
+    const read = vi.fn(async () => []);
+    const unpublished = new Unpublished(read, systemClock);
+    for (const batch of batches) if (!refused.has(batch)) unpublished.committed(batch);
+    const { messages } = await unpublished.oldest(1000, []);
+    const remembered = messages.map(({ payload }) => carried(payload));
     expect(read).not.toHaveBeenCalled();
-    expect(remembered).toStrictEqual(carried(await loadFacts(database.db, rows)));
+    const loaded = await loadFacts(database.db, messages);
+    const factAt = ({ deploymentId, seq }: EntryMessage) =>
+      loaded.find((one) => one.deploymentId === deploymentId && one.seq === seq)?.fact;
+    expect(remembered).toStrictEqual(messages.map((message) => carried(factAt(message) as JournalFact)));
     const inLanes = journalKind.options.filter((kind) => kind !== 'deployment_created');
     expect(new Set(remembered.map(({ kind }) => kind))).toEqual(new Set(inLanes));
     expect(remembered).toContainEqual(expect.objectContaining({ status: 'failed', binding: null }));
@@ -156,7 +149,6 @@ describe('a fact', () => {
       return outcome;
     });
     const { execute, deployment } = await plantDeployment(house);
-    // The relay looks each second too: one may be read before it is in memory.
     for (const isLost of [false, true]) {
       losing = isLost;
       told = [];

@@ -11,7 +11,8 @@ const UNDER_WAY = {
     where status = 'running'`,
   'pushes under way': `select count(*)::int as count, min(deployment || ' ' || number) as one from chain_pusher.pushes
     where status in ('queued', 'submitted')`,
-  'messages to be published': `select count(*)::int as count, null as one from runtime.outbox`,
+  'entries to be published': `select coalesce(sum(seq - published), 0)::int as count, min(deployment_id)::text as one
+    from runtime.journal_heads where published < seq`,
 } as const;
 
 /**

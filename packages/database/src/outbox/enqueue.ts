@@ -5,12 +5,8 @@ import { sql, type Transaction } from 'kysely';
 export interface NewOutboxRow {
   readonly name: string;
   readonly orderingKey: string;
-  readonly orderingSeq?: number;
   readonly messageId: string;
-  /** Left out when the relay is to load it from what the row refers to. */
-  readonly payload?: JsonValue;
-  /** Of the ordering key, the same for all its rows: the relay of the process that owns it publishes them. */
-  readonly shard?: number;
+  readonly payload: JsonValue;
 }
 
 /**
@@ -26,10 +22,10 @@ export async function enqueue<Schema>(
 ): Promise<void> {
   if (rows.length === 0) return;
   await sql`
-    insert into outbox (name, ordering_key, ordering_seq, message_id, payload, shard)
-    select name, "orderingKey", "orderingSeq", "messageId", nullif(payload, 'null'), shard
+    insert into outbox (name, ordering_key, message_id, payload)
+    select name, "orderingKey", "messageId", payload
     from rows from (jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as
-      (name text, "orderingKey" text, "orderingSeq" bigint, "messageId" text, payload jsonb, shard smallint)
+      (name text, "orderingKey" text, "messageId" text, payload jsonb)
     ) with ordinality
     order by ordinality
   `.execute(trx);

@@ -13,14 +13,9 @@ interface OutboxTable {
   name: string;
   /** Messages with one key are published in the order of their ids. */
   ordering_key: string;
-  /** The number of the entry that the row refers to, where the key has such numbers. */
-  ordering_seq: number | null;
   /** The same for every repetition, so that the bus and the consumers recognise it. */
   message_id: string;
-  /** Null when the row only refers to an entry that the relay loads. */
-  payload: JsonValue | null;
-  /** The share of the keys that this one belongs to, where several relays divide the work; else null. */
-  shard: Generated<number | null>;
+  payload: JsonValue;
   created_at: Generated<Date>;
 }
 
@@ -45,19 +40,15 @@ export const outboxMigration: Migration = {
   },
 };
 
-/**
- * Adds the share that an ordering key belongs to: relays that each own some shares publish side by side. Rows without one
- * are published by one relay at a time.
- */
+/** Of an earlier release, in which relays of the runtime divided the rows of an outbox by their shards. */
 export const outboxShards: Migration = {
   up: async (db: Kysely<unknown>) => {
     await sql`alter table outbox add column shard smallint`.execute(db);
-    // An idle relay looks for such rows once a second, also while many rows with a shard wait.
     await sql`create index outbox_without_shard on outbox (id) where shard is null`.execute(db);
   },
 };
 
-/** Lets the relay of each process find the rows of its own shards, however many rows of others wait. */
+/** Of an earlier release, too. */
 export const outboxShardIndex: Migration = {
   up: async (db: Kysely<unknown>) => {
     await sql`create index outbox_of_shard on outbox (shard, id) where shard is not null`.execute(db);

@@ -1,64 +1,72 @@
 import type { Bus } from '@orrery/bus';
 import {
-  type JournalFact,
-  JsonText,
   journalEntry,
   journalHeads,
   LIFECYCLE_KINDS,
   lifecycleChanged,
   occurrencesEnded,
-  type PushPlan,
 } from '@orrery/contracts';
-import { type Database, type OutboxMessage, type OutboxRow, startRelay } from '@orrery/database';
-import { type Clock, createMeter, type Logger, NamedSlots } from '@orrery/service-kit';
-import { type SealedEntry, stateChangesOf } from '../../core/entries/entry.js';
-import type { Batch } from '../../store/commit/batch.js';
-import { type Facts, loadFacts } from '../../store/journal/journal-store.js';
+import { startRelay } from '@orrery/database';
+import { type Clock, createMeter, type Logger } from '@orrery/service-kit';
+import { loadFacts } from '../../store/journal/journal-store.js';
+import {
+  clearOutbox,
+  notePublished,
+  unpublishedIn,
+  unpublishedOf,
+  unpublishedSince,
+} from '../../store/journal/published.js';
 import type { HeldPartitions, Lease } from '../../store/leases/leases.js';
-import type { RuntimeSchema } from '../../store/tables/schema.js';
-
-type CommittedBatch = Pick<Batch, 'onceKeys' | 'entries' | 'deployments'>;
+import type { Db } from '../../store/tables/schema.js';
+import { type CommittedBatch, type EntryMessage, Unpublished } from './unpublished.js';
 
 interface PublicationDependencies {
-  readonly database: Database<RuntimeSchema>;
+  readonly db: Db;
   readonly bus: Pick<Bus, 'broadcast' | 'publishAll'>;
-  /** The partitions that this process holds. Its relay publishes their entries, the relays of others do not. */
-  readonly shards: () => readonly number[] | 'all';
+  /** The leases that this process holds: it publishes the journals of these partitions. */
+  readonly leases: () => readonly Lease[];
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** Under load facts are published together, at most this many milliseconds after their commits. */
+/** Under load entries are published together, at most this many milliseconds after their commits. */
 const RELAY_REST_MS = 40;
+/** How often it is noted what is published, in milliseconds. A process that dies leaves this much to be published again. */
+const NOTE_MS = 2000;
+/** How often journals are looked for that were left unpublished within the last minutes, in milliseconds. */
+const SWEEP_MS = 60_000;
+const SWEPT_MINUTES = 5;
+const PAGE = 1000;
 
-/** Publishes the entries of the journal as facts, and broadcasts how far journals go. */
-export function startPublication({ database, bus, shards, clock, logger }: PublicationDependencies) {
-  const recent = createRecentEntries();
-  const traces = new Map<string, string>();
-  const traced = {
-    take: (id: string) => {
-      const found = recent.take(id);
-      if (found?.trace !== undefined) traces.set(id, found.trace);
-      return found;
-    },
-  };
-  const published = createMeter('runtime').createCounter('orrery_runtime_facts_published', {
+/**
+ * Publishes the entries of the journal as facts, and broadcasts how far journals go. The journal is its own outbox: each
+ * head says up to where it is published (docs/adr/0032).
+ */
+export function startPublication({ db, bus, leases, clock, logger }: PublicationDependencies) {
+  const unpublished = new Unpublished((places) => loadFacts(db, places), clock);
+  const search = createSearch(db, unpublished, clock);
+  const meter = createMeter('runtime');
+  const published = meter.createCounter('orrery_runtime_facts_published', {
     description: 'Journal entries that this process published',
   });
+  meter
+    .createObservableGauge('orrery_runtime_unpublished_oldest_seconds', {
+      description: 'For how long the journal that waits longest has waited to be published',
+    })
+    .addCallback((result) => result.observe(unpublished.waitingMs / 1000));
   const relay = startRelay({
-    database,
-    load: (rows) => recentFacts(traced, rows, (others) => loadFacts(database.db, others)),
-    publish: async (messages) => {
-      const outcomes = await bus.publishAll(
-        journalEntry,
-        messages.map((message) => messageOf(message, traces.get(message.messageId))),
+    name: 'publication of journals',
+    within: async (work) => {
+      await search(leases()).catch((error: unknown) =>
+        logger.warn({ err: error }, 'what is published was not noted or read; it is tried again'),
       );
-      // What is published again after a failure has none: a trace is no promise.
-      for (const { messageId } of messages) traces.delete(messageId);
+      return work(unpublished);
+    },
+    publish: async (messages: readonly EntryMessage[]) => {
+      const outcomes = await bus.publishAll(journalEntry, messages.map(publicationOf));
       published.add(outcomes.filter((error) => error === undefined).length);
       return outcomes;
     },
-    shards,
     restMs: RELAY_REST_MS,
     clock,
     logger,
@@ -66,27 +74,81 @@ export function startPublication({ database, bus, shards, clock, logger }: Publi
   return {
     /** Publishes the entries of a batch that is known to be committed. */
     committed: (batch: CommittedBatch): void => {
-      recent.add(batch);
+      unpublished.committed(batch);
       relay.wake();
       broadcastHeads(bus, batch);
       broadcastOccurrences(bus, batch);
     },
-    /** Publishes the first entry of a deployment that is known to be committed. */
-    created: (deployment: string): void => {
-      relay.wake();
+    /** Publishes the first entry of a deployment that is known to be committed. If it fails, the owner finds the entry. */
+    created: async (deployment: string): Promise<void> => {
       broadcastLifecycle(bus, [deployment]);
+      const journal = await unpublishedOf(db, deployment);
+      if (journal === undefined) return;
+      unpublished.found(journal);
+      relay.wake();
     },
-    stop: () => relay.stop(),
+    /** Looks for what earlier owners of newly held partitions have left. */
+    wake: relay.wake,
+    stop: async () => {
+      await relay.stop();
+      await note(db, unpublished);
+    },
   };
 }
 
-/** The outbox of the runtime refers to entries only, so every payload is the text of a fact. */
-const messageOf = ({ payload, messageId, orderingKey }: OutboxMessage, trace: string | undefined) => ({
-  payload: payload as JournalFact | JsonText,
-  id: messageId,
+const publicationOf = ({ payload, messageId: id, orderingKey, trace }: EntryMessage) => ({
+  payload,
+  id,
   orderingKey,
   trace,
 });
+
+async function note(db: Db, unpublished: Unpublished): Promise<void> {
+  const ranges = unpublished.ranges();
+  if (ranges.length === 0) return;
+  unpublished.noted(ranges, await notePublished(db, ranges));
+}
+
+/** Notes what is published, and finds in the database what others have left, each in its time. */
+function createSearch(db: Db, unpublished: Unpublished, clock: Pick<Clock, 'monotonic'>) {
+  /** The epochs of the partitions whose heads were read. */
+  const read = new Map<number, number>();
+  let notedAt = clock.monotonic();
+  let sweptAt = clock.monotonic();
+  const readHeads = async (partitions: readonly number[]) => {
+    for (let after = 0; ; ) {
+      const page = await unpublishedIn(db, partitions, after, PAGE);
+      for (const journal of page) unpublished.found(journal);
+      const last = page.at(-1);
+      if (last === undefined || page.length < PAGE || unpublished.hasLeftOut) return;
+      after = last.deploymentId;
+    }
+  };
+  return async (leases: readonly Lease[]): Promise<void> => {
+    const now = clock.monotonic();
+    const fresh = leases.filter(({ partition, epoch }) => read.get(partition) !== epoch);
+    if (fresh.length > 0 || now - notedAt >= NOTE_MS) {
+      notedAt = now;
+      await note(db, unpublished);
+    }
+    if (fresh.length > 0) {
+      const partitions = fresh.map(({ partition }) => partition);
+      await readHeads(partitions);
+      await clearOutbox(db, partitions);
+      for (const { partition, epoch } of fresh) read.set(partition, epoch);
+    }
+    if (unpublished.hasLeftOut && unpublished.hasRoom) {
+      unpublished.hasLeftOut = false;
+      read.clear();
+    }
+    if (now - sweptAt >= SWEEP_MS) {
+      sweptAt = now;
+      const partitions = leases.map(({ partition }) => partition);
+      for (const journal of await unpublishedSince(db, partitions, SWEPT_MINUTES, PAGE))
+        unpublished.found(journal);
+    }
+  };
+}
 
 /** Broadcasts how far journals go. At most once: a consumer that needs certainty polls as well. */
 function broadcastHeads(bus: Pick<Bus, 'broadcast'>, { entries, deployments }: CommittedBatch): void {
@@ -114,94 +176,6 @@ function broadcastOccurrences(bus: Pick<Bus, 'broadcast'>, { onceKeys }: Committ
 function broadcastLifecycle(bus: Pick<Bus, 'broadcast'>, deployments: readonly string[]): void {
   bus.broadcast(lifecycleChanged, { deployments: [...new Set(deployments)] }).catch(() => undefined);
 }
-
-/**
- * The payloads of outbox rows, by row id, as the relay's `load` answers them. `load` reads the entries that are not in
- * memory from the journal: an earlier owner committed them, or this process did before its start or too long ago.
- */
-export async function recentFacts(
-  recent: Pick<ReturnType<typeof createRecentEntries>, 'take'>,
-  rows: readonly OutboxRow[],
-  load: (rows: readonly OutboxRow[]) => Promise<Facts>,
-): Promise<Facts> {
-  const facts = new Map<number, JsonText>();
-  const others: OutboxRow[] = [];
-  for (const row of rows) {
-    const found = recent.take(row.messageId);
-    if (found === undefined) others.push(row);
-    else facts.set(row.id, factText(found.entry, found.worldAddress, found.pushes));
-  }
-  if (others.length > 0) for (const [id, fact] of await load(others)) facts.set(id, fact);
-  return facts;
-}
-
-/** A fact as JSON, from the sealed entry: it reuses the text that was hashed. Serializing again takes three times as long. */
-const factText = (entry: SealedEntry, worldAddress: string, pushes: PushPlan | null): JsonText =>
-  new JsonText(
-    `${entry.text.slice(0, -1)},"hash":"${entry.hash}","inputHash":"${entry.inputHash}"` +
-      `,"worldAddress":"${worldAddress}","stateChanges":${JSON.stringify(stateChangesOf(entry.changes))}` +
-      `,"binding":${JSON.stringify(pushes)}}`,
-  );
-
-interface RecentEntry {
-  readonly entry: SealedEntry;
-  readonly worldAddress: string;
-  readonly pushes: PushPlan | null;
-  readonly trace?: string | undefined;
-}
-
-export interface RecentLimits {
-  readonly maxEntries: number;
-  /** Bytes that all of them take, roughly. */
-  readonly maxBytes: number;
-}
-
-const LIMITS: RecentLimits = { maxEntries: 4000, maxBytes: 16 * 1024 * 1024 };
-
-/** Rough memory of an entry: a fixed part, and its text several times (whole, in its members, and in their texts). */
-const FIXED_BYTES = 1000;
-const BYTES_PER_CHARACTER = 4;
-
-/**
- * Entries that this process committed and its relay has not requested yet, by entry id. Ids are unique, and
- * only committed entries are added, so the entry found by an id is the one in the journal.
- *
- * Bounded: entries that another process's relay publishes, or that this one read from the database before the commit's
- * answer came, are never taken from here, so the oldest are dropped.
- */
-export function createRecentEntries({ maxEntries, maxBytes }: RecentLimits = LIMITS) {
-  const known = new NamedSlots<string, RecentEntry>();
-  let bytes = 0;
-  const take = (id: string): RecentEntry | undefined => {
-    const found = known.take(id);
-    if (found === undefined) return undefined;
-    bytes -= roughBytes(found);
-    return found;
-  };
-  const dropOldest = () => {
-    for (const id of known.names()) {
-      if (known.size <= maxEntries && bytes <= maxBytes) return;
-      take(id);
-    }
-  };
-  return {
-    /** Returns an entry and removes it. If the relay needs it again, it reads the database. */
-    take,
-    /** Adds the entries of a batch that is known to be committed. */
-    add: ({ entries, deployments }: CommittedBatch): void => {
-      for (const { deploymentId, entry, effects, trace } of entries) {
-        const worldAddress = deployments.get(deploymentId)?.row.world_address;
-        if (worldAddress === undefined) continue;
-        const recent = { entry, worldAddress, pushes: effects.pushes ?? null, trace };
-        known.set(entry.id, recent);
-        bytes += roughBytes(recent);
-      }
-      dropOldest();
-    },
-  };
-}
-
-const roughBytes = ({ entry }: RecentEntry): number => FIXED_BYTES + BYTES_PER_CHARACTER * entry.text.length;
 
 /** What follows a commit. */
 export function createAfterCommit({

@@ -34,7 +34,7 @@ import {
   toRecord,
 } from '../../store/deployments/deployment-directory.js';
 import { type DeploymentState, lockedColumns, lockedDefinition } from '../../store/state/deployment-state.js';
-import type { RuntimeTables } from '../../store/tables/schema.js';
+import type { RuntimeSchema } from '../../store/tables/schema.js';
 import { type BodyLimits, lackOf, listProblems, unpayableBound } from '../bindings/binding-rules.js';
 import type { RuntimeContext } from '../context.js';
 
@@ -219,7 +219,7 @@ function coversAll(definitions: readonly VersionDefinition[], { bindings }: Depl
 interface DeploymentChange {
   readonly kind: JournalKind;
   readonly facts: JsonObject;
-  readonly columns: Updateable<RuntimeTables['deployments']>;
+  readonly columns: Updateable<RuntimeSchema['deployments']>;
 }
 
 interface Changed {

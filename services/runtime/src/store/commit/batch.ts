@@ -6,7 +6,7 @@ import type { Lease } from '../leases/leases.js';
 import { bindingRow } from '../state/bindings.js';
 import type { Binding, DeploymentState, JournalHead } from '../state/deployment-state.js';
 import type { MemoryInstance } from '../state/instance-memory.js';
-import type { RuntimeTables } from '../tables/schema.js';
+import type { RuntimeSchema } from '../tables/schema.js';
 import type { Effects, PaymentEffect } from './effects.js';
 
 /** An instance that the batch touches; its row is written once, with its final state. */
@@ -32,7 +32,7 @@ export interface RunWrite {
   readonly deploymentId: number;
   readonly from: number | null;
   readonly step: number;
-  readonly columns: Updateable<RuntimeTables['runs']>;
+  readonly columns: Updateable<RuntimeSchema['runs']>;
 }
 
 /** The binding of an event; null: it is removed. */
@@ -56,13 +56,13 @@ interface ClaimedKey {
 /** What happens to the row of a once-key: it is inserted, its columns change, or it is deleted. */
 export type OnceKeyWrite = { readonly scope: string; readonly key: string } & (
   | { readonly kind: 'claim'; readonly columns: ClaimedKey }
-  | { readonly kind: 'end'; readonly columns: Updateable<RuntimeTables['once_keys']> }
+  | { readonly kind: 'end'; readonly columns: Updateable<RuntimeSchema['once_keys']> }
   | { readonly kind: 'release' }
 );
 
 /** What happens to the row of a payment. */
 export interface PaymentWrite extends Pick<PaymentEffect, 'kind' | 'key'> {
-  readonly columns?: Updateable<RuntimeTables['payments']>;
+  readonly columns?: Updateable<RuntimeSchema['payments']>;
 }
 
 /** Everything that one commit writes. Each row is in it once, however many items change it. */
@@ -74,13 +74,13 @@ export const newBatch = () => ({
   headsBefore: new Map<number, JournalHead>(),
   entries: [] as NewEntry[],
   touched: new Map<string, TouchedInstance>(),
-  checkpoints: [] as Insertable<RuntimeTables['kept_states']>[],
-  claims: [] as Insertable<RuntimeTables['claimed_schemas']>[],
-  keys: [] as Insertable<RuntimeTables['idempotency_keys']>[],
+  checkpoints: [] as Insertable<RuntimeSchema['kept_states']>[],
+  claims: [] as Insertable<RuntimeSchema['claimed_schemas']>[],
+  keys: [] as Insertable<RuntimeSchema['idempotency_keys']>[],
   /** By the run's id. */
   runs: new Map<string, RunWrite>(),
   /** Columns of the deployments' rows. */
-  settings: new Map<number, Updateable<RuntimeTables['deployments']>>(),
+  settings: new Map<number, Updateable<RuntimeSchema['deployments']>>(),
   /** By deployment and event. */
   bindings: new Map<string, BindingWrite>(),
   /** By `onceKeyId`. */

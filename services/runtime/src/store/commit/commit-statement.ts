@@ -1,6 +1,5 @@
-import { journalEntry } from '@orrery/contracts';
 import type pg from 'pg';
-import { type Lease, PARTITIONS, partitionOf } from '../leases/leases.js';
+import { type Lease, partitionOf } from '../leases/leases.js';
 import { BOUND_COLUMNS } from '../state/bindings.js';
 import { type Batch, type BatchRows, batchRows, hasRows } from './batch.js';
 
@@ -63,9 +62,6 @@ const ALWAYS = `entry as materialized (
   where (select ok from held)
 ), entries as (
   insert into journal (${COLUMNS}) select ${COLUMNS} from entry
-), facts as (
-  insert into outbox (name, ordering_key, ordering_seq, message_id, shard)
-  select '${journalEntry.name}', deployment, seq, id::text, deployment_id % ${PARTITIONS} from entry order by ordinality
 ), heads as (
   update journal_heads h set seq = n.seq, hash = n.hash, totals = n.totals,
     active_minute = (select floor(extract(epoch from now()) / 60)::integer)

@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue, PushPlan } from '@orrery/contracts';
 import type { Insertable, Updateable } from 'kysely';
 import type { JournalEntryDraft } from '../../core/entries/entry.js';
 import type { Binding, OpenRun } from '../state/deployment-state.js';
-import type { RuntimeTables } from '../tables/schema.js';
+import type { RuntimeSchema } from '../tables/schema.js';
 
 /** An Idempotency-Key whose answer is stored with the commit. */
 export interface KeyedEffect {
@@ -23,7 +23,7 @@ export interface Effects {
   readonly pushes?: PushPlan | null;
   readonly llm?: JsonObject | null;
   /** Columns of the deployment's row. */
-  readonly row?: Updateable<RuntimeTables['deployments']>;
+  readonly row?: Updateable<RuntimeSchema['deployments']>;
   readonly bindings?: {
     /** New or changed ones, by event. */
     readonly put: readonly Binding[];
@@ -58,13 +58,13 @@ export interface RunEffect {
   readonly id: string;
   readonly open: Omit<OpenRun, 'step'> | null;
   readonly write:
-    | { readonly insert: Insertable<RuntimeTables['runs']> }
-    | { readonly update: Updateable<RuntimeTables['runs']> };
+    | { readonly insert: Insertable<RuntimeSchema['runs']> }
+    | { readonly update: Updateable<RuntimeSchema['runs']> };
 }
 
 /** What an item does to the row of a payment. A released reservation leaves no row. */
 export type PaymentEffect = { readonly key: string } & (
-  | { readonly kind: 'reserve'; readonly columns: Insertable<RuntimeTables['payments']> }
-  | { readonly kind: 'update'; readonly columns: Updateable<RuntimeTables['payments']> }
+  | { readonly kind: 'reserve'; readonly columns: Insertable<RuntimeSchema['payments']> }
+  | { readonly kind: 'update'; readonly columns: Updateable<RuntimeSchema['payments']> }
   | { readonly kind: 'release' }
 );

@@ -3,7 +3,6 @@ import { enqueue, jsonb } from '@orrery/database';
 import { sql } from 'kysely';
 import { lifecycleEntry } from '../../core/deciding/lifecycle-entry.js';
 import { genesisHash, type SealedEntry, sealEntry } from '../../core/entries/entry.js';
-import { outboxRowOf } from '../journal/journal-store.js';
 import { partitionOf } from '../leases/leases.js';
 import { insertBindings, type NewBinding } from '../state/bindings.js';
 import { type DeploymentRow, type LockedDefinition, lockedColumns } from '../state/deployment-state.js';
@@ -126,5 +125,4 @@ async function insertFirstEntry(
     active_minute: sql<number>`floor(extract(epoch from now()) / 60)::integer`,
   };
   await trx.insertInto('journal_heads').values(head).execute();
-  await enqueue(trx, [{ ...outboxRowOf(entry), shard: partitionOf(id) }]);
 }

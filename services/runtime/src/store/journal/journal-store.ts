@@ -7,8 +7,6 @@ import {
   type JournalFact,
   type JournalHead,
   type JsonObject,
-  JsonText,
-  journalEntry,
   type journalRpcs,
   type PushPlan,
   type PushSummary,
@@ -16,10 +14,10 @@ import {
   type RequestOf,
   ServiceError,
 } from '@orrery/contracts';
-import { type OutboxRow, prepared } from '@orrery/database';
+import { prepared } from '@orrery/database';
 import { type Selectable, sql } from 'kysely';
-import { LLM_TEXTS, type SealedEntry, stateChangesOf } from '../../core/entries/entry.js';
-import type { Db, RuntimeTables } from '../tables/schema.js';
+import { LLM_TEXTS, stateChangesOf } from '../../core/entries/entry.js';
+import type { Db, RuntimeSchema } from '../tables/schema.js';
 import { lastLifecycle } from './lifecycle.js';
 
 const columnOf = (member: string): string =>
@@ -105,7 +103,7 @@ export async function entryById(
   return row;
 }
 
-type Head = Pick<Selectable<RuntimeTables['journal_heads']>, 'deployment_id' | 'seq' | 'hash' | 'totals'>;
+type Head = Pick<Selectable<RuntimeSchema['journal_heads']>, 'deployment_id' | 'seq' | 'hash' | 'totals'>;
 
 const headById = prepared<Head>(
   'journal-head',
@@ -117,16 +115,6 @@ export async function headOf(db: Db, deploymentId: number): Promise<Head> {
   const [head] = await headById(db, [deploymentId]);
   return head ?? { deployment_id: deploymentId, seq: 0, hash: '', totals: {} };
 }
-
-/** The outbox row of an entry: it refers to the entry and does not repeat it. */
-export const outboxRowOf = (entry: Pick<SealedEntry, 'deployment' | 'seq' | 'id'>) => ({
-  name: journalEntry.name,
-  orderingKey: entry.deployment,
-  orderingSeq: entry.seq,
-  messageId: entry.id,
-});
-
-export type Facts = ReadonlyMap<number, JsonText>;
 
 interface FactRow extends EntryRow {
   readonly pushes: PushPlan | null;
@@ -149,20 +137,28 @@ function toFact(row: FactRow, { address, world_address }: DeploymentNames): Jour
   };
 }
 
-/** The payloads of outbox rows, by row id, from the journal. */
-export async function loadFacts(db: Db, rows: readonly OutboxRow[]): Promise<Facts> {
-  const { rows: found } = await sql<FactRow & DeploymentNames & { row_id: number }>`
-    select o.id as row_id, d.address, d.world_address, j.pushes, ${sql.raw(ENTRY_COLUMNS)}
-    from unnest(${rows.map(({ id }) => id)}::bigint[], ${rows.map(({ orderingKey }) => orderingKey)}::text[],
-      ${rows.map(({ orderingSeq }) => orderingSeq)}::bigint[]) o (id, address, seq)
-    join deployments d on d.address = o.address
-    join journal j on j.deployment_id = d.id and j.seq = o.seq`.execute(db);
-  return new Map(
-    found.map(({ row_id, address, world_address, ...row }) => {
-      const fact = toFact(row, { address, world_address });
-      return [row_id, new JsonText(JSON.stringify(fact))];
-    }),
-  );
+/** Where an entry stands. */
+export interface EntryPlace {
+  readonly deploymentId: number;
+  readonly seq: number;
+}
+
+/** The entries at these places, in any order; those that the journal does not have are left out. */
+export async function loadFacts(
+  db: Db,
+  places: readonly EntryPlace[],
+): Promise<(EntryPlace & { readonly fact: JournalFact })[]> {
+  const { rows } = await sql<FactRow & DeploymentNames & { deployment_id: number }>`
+    select d.id as deployment_id, d.address, d.world_address, j.pushes, ${sql.raw(ENTRY_COLUMNS)}
+    from unnest(${places.map(({ deploymentId }) => deploymentId)}::bigint[], ${places.map(({ seq }) => seq)}::bigint[])
+      p (deployment_id, seq)
+    join deployments d on d.id = p.deployment_id
+    join journal j on j.deployment_id = d.id and j.seq = p.seq`.execute(db);
+  return rows.map(({ deployment_id: deploymentId, address, world_address, ...row }) => ({
+    deploymentId,
+    seq: row.seq,
+    fact: toFact(row, { address, world_address }),
+  }));
 }
 
 type Heads = (typeof journalRpcs)['journal.heads'];

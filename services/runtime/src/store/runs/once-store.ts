@@ -3,9 +3,9 @@ import { prepared } from '@orrery/database';
 import { type Clock, createBatcher, type Logger, type PollLoop, startPollLoop } from '@orrery/service-kit';
 import { type Selectable, sql } from 'kysely';
 import { type AnsweringEntry, answerOf } from '../../core/entries/entry.js';
-import type { Db, RuntimeTables } from '../tables/schema.js';
+import type { Db, RuntimeSchema } from '../tables/schema.js';
 
-type Row = Selectable<RuntimeTables['once_keys']>;
+type Row = Selectable<RuntimeSchema['once_keys']>;
 
 /** A once-key that is in use. `reply` is null while its run is under way. */
 export type UsedKey = Pick<Row, 'scope' | 'key' | 'request_hash' | 'deployment_id' | 'run_id' | 'reply'> & {

@@ -9,9 +9,9 @@ import type {
 import { page } from '@orrery/database';
 import { type Selectable, sql, type Updateable } from 'kysely';
 import type { Payment, SettleCalls } from '../../core/payments/payment.js';
-import type { Db, RuntimeTables } from '../tables/schema.js';
+import type { Db, RuntimeSchema } from '../tables/schema.js';
 
-type PaymentRow = Selectable<RuntimeTables['payments']>;
+type PaymentRow = Selectable<RuntimeSchema['payments']>;
 
 /** A page of a deployment's payments, newest first. */
 export async function listPayments(
@@ -137,7 +137,7 @@ export async function changeWatched(
   db: Db,
   key: string,
   status: PaymentStatus,
-  columns: Updateable<RuntimeTables['payments']>,
+  columns: Updateable<RuntimeSchema['payments']>,
 ): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('payments')

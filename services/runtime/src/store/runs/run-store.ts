@@ -19,7 +19,7 @@ import type { Evidence } from '../../core/models/model.js';
 import type { Payment } from '../../core/payments/payment.js';
 import { PARTITIONS } from '../leases/leases.js';
 import { awaitsPayment, type Holds } from '../state/deployment-state.js';
-import type { Db, RuntimeTables } from '../tables/schema.js';
+import type { Db, RuntimeSchema } from '../tables/schema.js';
 import { releaseKeysOf } from './once-store.js';
 import { releaseReservation } from './payment-store.js';
 
@@ -29,7 +29,7 @@ import { releaseReservation } from './payment-store.js';
  * takes steps, and a new owner continues from the row. The steps are in `drive-run.ts`. A row that has ended never
  * changes and is kept for more than a day.
  */
-export type RunRow = Selectable<RuntimeTables['runs']>;
+export type RunRow = Selectable<RuntimeSchema['runs']>;
 
 /** The request as the row stores it. */
 export interface RunRequest {

@@ -1,10 +1,10 @@
 import type { JsonObject, VersionDefinition } from '@orrery/contracts';
 import { jsonb } from '@orrery/database';
-import type { Db, RuntimeTables, Trx } from '../tables/schema.js';
+import type { Db, RuntimeSchema, Trx } from '../tables/schema.js';
 import type { Binding } from './deployment-state.js';
 
 /** The table has a deployment's id beside what is in a binding. */
-type Column = Exclude<keyof RuntimeTables['bindings'], 'deployment_id'>;
+type Column = Exclude<keyof RuntimeSchema['bindings'], 'deployment_id'>;
 
 /**
  * The member of a binding that each column of its table holds. All that reads and writes bindings goes by this list: a

@@ -7,10 +7,10 @@ import {
   type WorldTexts,
 } from '@orrery/contracts';
 import type { Selectable } from 'kysely';
-import type { RunState, RuntimeTables } from '../tables/schema.js';
+import type { RunState, RuntimeSchema } from '../tables/schema.js';
 import type { InstanceMemory } from './instance-memory.js';
 
-export type DeploymentRow = Selectable<RuntimeTables['deployments']>;
+export type DeploymentRow = Selectable<RuntimeSchema['deployments']>;
 
 /** An event bound to a version. */
 export interface Binding extends Readonly<Omit<BindingRecord, 'createdAt' | 'updatedAt'>> {

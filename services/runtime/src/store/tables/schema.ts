@@ -5,11 +5,10 @@ import type {
   OnchainFilter,
   PaymentStatus,
 } from '@orrery/contracts';
-import type { OutboxSchema } from '@orrery/database';
 import type { ColumnType, Generated, Kysely, Transaction } from 'kysely';
 
 /** Tables of the schema `runtime`, as queries see them; the migrations say what each is for. SQL alone names the others. */
-export interface RuntimeTables {
+export interface RuntimeSchema {
   deployments: DeploymentsTable;
   bindings: BindingsTable;
   claimed_schemas: ClaimedSchemasTable;
@@ -132,6 +131,8 @@ interface JournalHeadsTable {
   hash: string;
   totals: Json<Record<string, number>>;
   active_minute: Generated<number>;
+  /** All entries up to it are published; later ones may be, too. */
+  published: Generated<number>;
 }
 
 interface InstanceChangesTable {
@@ -248,7 +249,5 @@ interface PaymentTotalsTable {
   amount: string;
 }
 
-/** The tables of the runtime and the outbox that they share a database with. */
-export type RuntimeSchema = RuntimeTables & OutboxSchema;
 export type Db = Kysely<RuntimeSchema>;
 export type Trx = Transaction<RuntimeSchema>;

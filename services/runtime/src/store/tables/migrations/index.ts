@@ -19,6 +19,7 @@ import { lifetimes } from './0020-lifetimes.js';
 import { onceKeyEntries } from './0021-once-key-entries.js';
 import { acknowledgedOccurrences } from './0022-acknowledged-occurrences.js';
 import { awaitedPayments } from './0023-awaited-payments.js';
+import { published } from './0024-published.js';
 
 /** In the order of their names; one that has been released is never changed. */
 export const migrations: Record<string, Migration> = {
@@ -45,4 +46,5 @@ export const migrations: Record<string, Migration> = {
   '0021_once_key_entries': onceKeyEntries,
   '0022_acknowledged_occurrences': acknowledgedOccurrences,
   '0023_awaited_payments': awaitedPayments,
+  '0024_published': published,
 };
