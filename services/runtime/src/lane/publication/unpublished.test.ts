@@ -74,7 +74,7 @@ test('what was committed is published from memory, with its trace, and noted as 
   const { ids, read, messages } = await publish();
   expect([ids, read]).toEqual([['a', 'b', 'c'], []]);
   expect(messages[0]).toMatchObject({ orderingKey: `0x${'4f'.repeat(20)}`, trace: 'trace a' });
-  expect(JSON.parse((messages[0]?.payload as JsonText).text)).toMatchObject({
+  expect(JSON.parse(String((messages[0]?.payload as JsonText | undefined)?.text))).toMatchObject({
     id: 'a',
     worldAddress: '0xworld',
     binding: null,

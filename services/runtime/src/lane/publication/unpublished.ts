@@ -84,9 +84,11 @@ export class Unpublished implements RelaySession<EntryMessage> {
     const known = this.#journals.get(deploymentId);
     // Numbers that come again are those of entries that the database has lost.
     if ((this.#published.get(deploymentId)?.last ?? 0) > published) this.#published.delete(deploymentId);
-    if (known === undefined) return this.#keep(one);
-    known.published = Math.min(known.published, published);
-    known.head = head;
+    if (known === undefined) this.#keep(one);
+    else {
+      known.published = Math.min(known.published, published);
+      known.head = head;
+    }
   }
 
   /** Adds a journal as it was found in the database, where what this process has published may not be noted yet. */

@@ -1,9 +1,8 @@
 import type { Caller, DeploymentSource, NewDeployment } from '@orrery/contracts';
-import { enqueue, jsonb } from '@orrery/database';
+import { jsonb } from '@orrery/database';
 import { sql } from 'kysely';
 import { lifecycleEntry } from '../../core/deciding/lifecycle-entry.js';
 import { genesisHash, type SealedEntry, sealEntry } from '../../core/entries/entry.js';
-import { partitionOf } from '../leases/leases.js';
 import { insertBindings, type NewBinding } from '../state/bindings.js';
 import { type DeploymentRow, type LockedDefinition, lockedColumns } from '../state/deployment-state.js';
 import type { Trx } from '../tables/schema.js';
