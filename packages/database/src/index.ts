@@ -10,8 +10,9 @@ export * from './inbox/inbox.js';
 export * from './inbox/inbox-table.js';
 export * from './migration/migrate.js';
 export * from './outbox/enqueue.js';
+export { type OutboxMessage, type OutboxRelayOptions, startOutboxRelay } from './outbox/outbox-relay.js';
 export * from './outbox/outbox-table.js';
 export * from './outbox/relay.js';
-export type { OutboxMessage } from './outbox/relay-session.js';
+
 export * from './paging/paging.js';
 export * from './transaction/transaction.js';

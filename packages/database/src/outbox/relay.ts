@@ -7,7 +7,6 @@ import {
   type PollOutcome,
   startPollLoop,
 } from '@orrery/service-kit';
-import { type OutboxDatabase, type OutboxMessage, withRelaySession } from './relay-session.js';
 
 /** A message that is committed and not published yet. */
 export interface WaitingMessage {
@@ -49,21 +48,6 @@ export interface RelayOptions<M extends WaitingMessage> {
    */
   readonly restMs?: number;
 }
-
-export interface OutboxRelayOptions extends Omit<RelayOptions<OutboxMessage>, 'name' | 'within'> {
-  readonly database: OutboxDatabase;
-}
-
-/**
- * Publishes the rows of an outbox. They are removed once the bus has stored them. Every replica runs a relay, and a lock
- * lets one of them work at a time, since two could not keep a key's order.
- */
-export const startOutboxRelay = ({ database, ...options }: OutboxRelayOptions): PollLoop =>
-  startRelay({
-    ...options,
-    name: `outbox relay of ${database.schema}`,
-    within: (work) => withRelaySession(database, work),
-  });
 
 /** How often it looks without being woken, in milliseconds. */
 const INTERVAL_MS = 1000;

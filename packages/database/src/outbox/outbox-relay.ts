@@ -1,17 +1,33 @@
 import type { JsonValue } from '@orrery/contracts';
+import type { PollLoop } from '@orrery/service-kit';
 import type pg from 'pg';
 import type { Database } from '../connection/connect.js';
 import { classifyPostgresError } from '../errors/postgres-errors.js';
-import type { RelaySession, WaitingMessage } from './relay.js';
+import { type RelayOptions, type RelaySession, startRelay, type WaitingMessage } from './relay.js';
 
 /** The database and the schema that hold the outbox. */
-export type OutboxDatabase = Pick<Database<unknown>, 'pool' | 'schema'>;
+type OutboxDatabase = Pick<Database<unknown>, 'pool' | 'schema'>;
 
 /** A committed row of the outbox. */
 export interface OutboxMessage extends WaitingMessage {
   readonly id: number;
   readonly payload: JsonValue;
 }
+
+export interface OutboxRelayOptions extends Omit<RelayOptions<OutboxMessage>, 'name' | 'within'> {
+  readonly database: OutboxDatabase;
+}
+
+/**
+ * Publishes the rows of an outbox. They are removed once the bus has stored them. Every replica runs a relay, and a lock
+ * lets one of them work at a time, since two could not keep a key's order.
+ */
+export const startOutboxRelay = ({ database, ...options }: OutboxRelayOptions): PollLoop =>
+  startRelay({
+    ...options,
+    name: `outbox relay of ${database.schema}`,
+    within: (work) => withRelaySession(database, work),
+  });
 
 /** A relay waits this long for another one to finish its batch, in milliseconds. */
 const WAIT_MS = 2000;
@@ -26,7 +42,7 @@ const STANDSTILL_MS = 30_000;
  * The lock belongs to the session: a transaction would span calls over the network. The server releases it when the
  * process dies, and ends a connection that is idle for `STANDSTILL_MS`.
  */
-export async function withRelaySession<T>(
+async function withRelaySession<T>(
   outbox: OutboxDatabase,
   work: (session: RelaySession<OutboxMessage>) => Promise<T>,
 ): Promise<T | undefined> {
