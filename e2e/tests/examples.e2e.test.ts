@@ -75,6 +75,16 @@ describe('the example', () => {
     );
   });
 
+  it('agent plays and pays a season through the Model Context Protocol', async () => {
+    const written = await play('agent');
+    expect(written).toContain('enter_horse, $0.01: Enters a horse');
+    expect(written.match(/^enter_horse \{.* paid by 0x[0-9a-f]{64}$/gm)?.length).toBe(3);
+    expect(written.match(/^run_race \{.* paid by 0x[0-9a-f]{64}$/gm)?.length).toBe(6);
+    for (const horse of ['BLAZE', 'COMET', 'DUSK'])
+      expect(written).toMatch(new RegExp(`horse +${horse} +3 +.*\\b2\\b`));
+    expect(written.match(/settled/g)?.length).toBe(9);
+  });
+
   it('village lets a model move its people, on request and by schedule', async () => {
     const written = await play('village');
     expect(written).toMatch(/orrery\/sampler +.* true\n/);

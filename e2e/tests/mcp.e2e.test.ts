@@ -209,6 +209,20 @@ it('is not there where the deployment is not published, and not for pages of oth
   expect((await post('/mcp', { authorization: 'Bearer x' })).status).toBe(401);
 });
 
+it('is found from /llms.txt, the reference, the record of the deployment and a price', async () => {
+  const read = async (path: string) => fetch(`${system.url}${path}`);
+  const llms = await read('/llms.txt');
+  expect(llms.headers.get('content-type')).toBe('text/plain; charset=utf-8');
+  expect(await llms.text()).toContain('/mcp/deployments/<address>');
+  expect(await (await read('/docs')).text()).toContain('href="/llms.txt"');
+  const { headers } = await read(`/app/deployments/${deployment.id}`);
+  expect(headers.get('link')).toBe(`</llms.txt>; rel="help", <${publicPath()}>; rel="service"`);
+  const body = JSON.stringify({ event: 'run', input: { id: 'A' } });
+  const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body };
+  const refused = await fetch(`${system.url}/app/deployments/${deployment.address}/execute`, init);
+  expect(refused.headers.get('link')).toContain(publicPath());
+});
+
 describe('the account of a key', () => {
   const keyed = (key: string) => connect('/mcp', { headers: { authorization: `Bearer ${key}` } });
 

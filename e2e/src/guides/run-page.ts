@@ -16,9 +16,15 @@ export interface Answered {
 
 const SEPARATOR = '=== next block ===';
 
+const INSPECTOR = join(
+  repositoryRoot,
+  'node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js',
+);
+
 /**
  * Pastes the commands of a page, all into one shell, in the folder of the house. The address of the chain becomes
- * that of the house, programs of the repository are found, and `npx orrery` is the built command.
+ * that of the house, programs of the repository are found, `npx orrery` is the built command, and any other `npx` the
+ * inspector of the Model Context Protocol.
  */
 export async function runPage(
   blocks: readonly Block[],
@@ -34,7 +40,7 @@ export async function runPage(
   );
   const shell = spawn('bash', ['-s'], {
     cwd: folder,
-    env: { ...process.env, ...variables, CLI: join(repositoryRoot, BUILT_COMMAND) },
+    env: { ...process.env, ...variables, CLI: join(repositoryRoot, BUILT_COMMAND), INSPECTOR },
   });
   shell.stdin.end(script);
   const [output, errors] = await Promise.all([text(shell.stdout), text(shell.stderr), once(shell, 'close')]);
@@ -47,7 +53,8 @@ export async function runPage(
   });
 }
 
-const COMMAND = 'npx() { shift; node "$CLI" "$@"; }';
+const COMMAND =
+  'npx() { if [ "$1" = orrery ]; then shift; node "$CLI" "$@"; else shift; node "$INSPECTOR" "$@"; fi; }';
 
 /**
  * The output has what the page shows: of JSON the last answer has these members, and none before it is an error; of text

@@ -3,11 +3,12 @@ import { ServiceError } from '@orrery/contracts';
 import type { FastifyInstance } from 'fastify';
 import { guidePage, readGuides } from './pages/guides.js';
 import { STYLE } from './pages/html.js';
+import { llmsText } from './pages/llms.js';
 import { referencePage } from './pages/reference-page.js';
 
 type Document = Record<string, unknown>;
 
-/** `/openapi.json`, `/docs`, the reference page of the same document, and `/docs/…`, the guides. */
+/** `/openapi.json`, `/docs`, the reference page of the same document, `/docs/…`, the guides, and `/llms.txt`, for agents. */
 export function addDocumentRoutes(app: FastifyInstance, makeDocument: () => Document): void {
   const document = lazily(makeDocument);
   const guides = lazily(() => readGuides());
@@ -15,6 +16,10 @@ export function addDocumentRoutes(app: FastifyInstance, makeDocument: () => Docu
   const page = lazily(() => referencePage(document(), [...guides().values()]));
   app.get('/openapi.json', async (_request, reply) =>
     reply.headers({ 'content-type': 'application/json; charset=utf-8', ...CACHED }).send(json()),
+  );
+  const llms = lazily(() => llmsText(guides()));
+  app.get('/llms.txt', async (_request, reply) =>
+    reply.headers({ 'content-type': 'text/plain; charset=utf-8', ...CACHED }).send(llms()),
   );
   app.get('/docs', async (_request, reply) => reply.headers(PAGE).send(page()));
   app.get<{ Params: { '*': string } }>('/docs/*', async ({ params }, reply) => {

@@ -9,6 +9,10 @@ export type Published = NonNullable<ReplyOf<typeof rpc>['deployments'][number]>;
 /** @throws `deployment_not_found` for what is absent or not published: the answer does not tell which. */
 export type FindPublished = (deployment: string) => Promise<Published>;
 
+/** Where agents go on from an answer about a deployment (RFC 8288), relative to the server. */
+export const linksFor = (deployment: string): string =>
+  `</llms.txt>; rel="help", </mcp/deployments/${encodeURIComponent(deployment)}>; rel="service"`;
+
 const AT_ONCE = 500;
 const MAX_WAITING = 5000;
 const TIMEOUT_MS = 5000;

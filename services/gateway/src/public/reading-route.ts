@@ -12,7 +12,7 @@ import { isNamed, tagOfHead, tagOfText } from '../core/requests/entity-tags.js';
 import type { GatewayCall, OperationReply, RoutedRpc } from '../core/requests/operation.js';
 import { requestSchema } from '../core/requests/request-schema.js';
 import { callOf, type RouteContext, readRequest, routeOf } from '../http/routes/operation-route.js';
-import type { FindPublished, Published } from './published.js';
+import { type FindPublished, linksFor, type Published } from './published.js';
 
 export interface ReadingRouteContext extends RouteContext {
   findPublished: FindPublished;
@@ -47,7 +47,7 @@ export function addReadingRoute(app: FastifyInstance, rpc: RoutedRpc, context: R
       const published = await context.findPublished((request.params as Asked['params'])['address'] ?? '');
       const ofHead = tagOfHead(published.head, http.url);
       const { 'if-none-match': known } = http.headers;
-      reply.header('cache-control', 'no-cache');
+      reply.header('cache-control', 'no-cache').header('link', linksFor(published.address));
       if (isNamed(ofHead, known)) return reply.code(304).header('etag', ofHead).send();
       const {
         reply: answer,

@@ -22,6 +22,7 @@ import { applyDecision, type RateContext } from '../http/rates/limiter.js';
 import { type DispatchOptions, inRequestSpan, outcomeOf } from '../http/routes/dispatch.js';
 import { callOf, type RouteContext, readRequest, routeOf } from '../http/routes/operation-route.js';
 import type { SignedMessage, WalletVerifier } from '../wallets/verify-wallet.js';
+import { linksFor } from './published.js';
 
 type PublicRpc = (typeof publicExecutionRpcs)['executions.public'];
 /** The request of either operation: the event stands in the body, or in the path, or in both. */
@@ -58,6 +59,7 @@ export function addSignedRoute(app: FastifyInstance, rpc: RoutedRpc, context: Si
     handler: async (http, reply) => {
       const request = parseRequest(rpc, readRequest(http, schema)) as PublicRequest;
       const asked = callRequest(request, readPayment(http.raw), context);
+      reply.header('link', linksFor(asked.deployment));
       const { data, payment } = await executePublic(request, asked, { http, reply }, context);
       if (payment !== null) reply.headers(paymentHeaders(payment));
       if ('executionId' in data) acceptForLater(rpc, request, data, reply);

@@ -35,7 +35,7 @@ export function referencePage(openApi: Record<string, unknown>, guides: readonly
   return html`<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
     <title>${info.title} ${info.version}: reference</title><style>${raw(STYLE)}</style>
     <h1>${info.title} ${info.version}</h1><p>${info.description}
-    The same for programs: <a href="/openapi.json">openapi.json</a> (OpenAPI 3.1).</p>
+    The same for programs: <a href="/openapi.json">openapi.json</a> (OpenAPI 3.1), and <a href="/llms.txt">llms.txt</a> for agents.</p>
     ${guideList(guides)}${howToCall()}
     <nav>${tags.map(({ name }) => html`<a href="#${slug(name)}">${name}</a> · `)}<a href="#schemas">Records</a></nav>
     ${tags.map(({ name }) => tagSection(name, operations))}

@@ -139,6 +139,7 @@ const ALLOWED_HEADERS = [
 
 const EXPOSED_HEADERS = [
   'etag',
+  'link',
   'location',
   'payment-required',
   'payment-response',
