@@ -1,6 +1,6 @@
 import type { MessagePort } from 'node:worker_threads';
 import { StartupError } from '@orrery/service-kit';
-import { type BusDependencies, createCall, createServe } from './calls/call-and-serve.js';
+import { type BusDependencies, createCall, createCallForText, createServe } from './calls/call-and-serve.js';
 import { type InProcessHub, joinHub } from './in-process/hub.js';
 import {
   createBroadcast,
@@ -23,6 +23,7 @@ export function createBus(transport: Transport, dependencies: BusDependencies): 
   return {
     serve: createServe(exchange, dependencies),
     call: createCall(exchange, dependencies),
+    callForText: createCallForText(exchange, dependencies),
     publish: publishOne(publishAll),
     publishAll,
     consume: createConsume(facts, logger),

@@ -57,6 +57,21 @@ describe('a route made of an RPC', () => {
     expect(answer.json()).toEqual({ success: true, data: { name: 'a/b' }, message: 'made' });
   });
 
+  it('passes a reply on of which nothing was read, but for its ETag', async () => {
+    const { app, answers } = fakeApp();
+    answers['things.get'] = async ({ call }) => {
+      expect(call.passesOn).toBe(true);
+      return { data: undefined, text: '{"data":{"name":"é"},"etag":"3"}' };
+    };
+    const answer = await app.inject({ method: 'GET', url: '/api/things/a', headers: authorized });
+    expect(answer.headers).toMatchObject({
+      etag: '"3"',
+      'content-type': 'application/json; charset=utf-8',
+      'content-length': '37',
+    });
+    expect([answer.statusCode, answer.body]).toEqual([200, '{"success":true,"data":{"name":"é"}}']);
+  });
+
   it('answers lists with pagination', async () => {
     const { app, answers } = fakeApp();
     const pagination = { page: 1, limit: 20, total: 0, totalPages: 0 };

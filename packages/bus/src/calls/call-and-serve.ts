@@ -3,6 +3,7 @@ import {
   type CallContext,
   errorReply,
   fromErrorReply,
+  JsonText,
   type JsonValue,
   type NamedRpc,
   parseRequest,
@@ -38,10 +39,20 @@ export interface BusDependencies {
 }
 
 /** The calling end. It trusts the reply, which the serving end has checked. */
-export const createCall = (
+export const createCall = (exchange: Exchange, dependencies: Calling): Bus['call'] =>
+  createCalling(exchange, dependencies, decodeBody);
+
+/** The same for a caller that passes the reply on: nobody parses it. */
+export const createCallForText = (exchange: Exchange, dependencies: Calling): Bus['callForText'] =>
+  createCalling(exchange, dependencies, (body) => new JsonText(body));
+
+type Calling = Omit<BusDependencies, 'logger'>;
+
+function createCalling<Reply>(
   exchange: Exchange,
-  { service, clock }: Omit<BusDependencies, 'logger'>,
-): Bus['call'] => {
+  { service, clock }: Calling,
+  read: (body: string) => Reply,
+): (rpc: NamedRpc, request: unknown, options: CallOptions) => Promise<never> {
   const watch = createWatch(service, SpanKind.CLIENT, 'orrery_bus_call_duration');
   return (rpc, request, options) =>
     watch(rpc, async () => {
@@ -59,12 +70,15 @@ export const createCall = (
         timeoutMs,
         signal: options.signal,
       });
-      return readReply(reply);
+      refuseError(reply);
+      // The serving end has checked that it is what the contract says.
+      return read(reply.body) as never;
     });
-};
+}
 
-function readReply<T>({ headers, body }: Frame): T {
-  if (headers[ERROR_HEADER] === undefined) return decodeBody(body) as T;
+/** @throws the error that the reply is, if it is one */
+function refuseError({ headers, body }: Frame): void {
+  if (headers[ERROR_HEADER] === undefined) return;
   const parsed = errorReply.safeParse(decodeBody(body));
   throw parsed.success
     ? fromErrorReply(withoutReached(parsed.data))

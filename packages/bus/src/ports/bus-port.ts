@@ -101,6 +101,12 @@ export interface Bus {
    * sent and no answer can come: its process has fallen silent or stopped, or the connection was lost.
    */
   call<R extends NamedRpc>(rpc: R, request: z.input<R['request']>, options: CallOptions): Promise<ReplyOf<R>>;
+  /** The reply of a call as the JSON that came, for a caller that passes it on. @throws as `call` */
+  callForText<R extends NamedRpc>(
+    rpc: R,
+    request: z.input<R['request']>,
+    options: CallOptions,
+  ): Promise<JsonText>;
   /** Resolves when the message is stored. @throws ServiceError `unavailable` after some seconds of trying. */
   publish<M extends Message>(
     message: M,

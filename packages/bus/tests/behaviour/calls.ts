@@ -14,6 +14,15 @@ export function describeCalls(open: () => BusWorld): void {
     expect(reply).toEqual({ said: 'Zügel 🐎', by: 'nobody' });
   });
 
+  it('gives a caller that asks for it the reply as text, and the error of a call as ever', async () => {
+    await (await open().join()).serve(echoContract, echoHandlers());
+    const client = await open().join();
+    const { text } = await client.callForText(say, { text: 'Zügel 🐎' }, inTime());
+    expect(JSON.parse(text)).toEqual({ said: 'Zügel 🐎', by: 'nobody' });
+    const refused = client.callForText(say, { text: 7 } as never, inTime());
+    await expect(refused).rejects.toMatchObject({ code: 'validation_failed' });
+  });
+
   it('tells the handler who calls, for which request and until when', async () => {
     const seen = deferred<unknown>();
     const deadline = Date.now() + 9000;

@@ -18,6 +18,8 @@ export interface GatewayCall extends CallContext {
   principal: Principal | undefined;
   /** The call has become a run: from now on it only waits, for a model or a payment. */
   onRun?: () => void;
+  /** Whoever calls only passes the reply on: it may be its text alone. */
+  passesOn?: boolean;
   /** Whether the request comes from this machine, and through no proxy. */
   isFromHere?: () => boolean;
 }
@@ -31,6 +33,8 @@ export interface OperationReply {
   totals?: unknown;
   /** Revision for the `ETag`, quoted or bare. */
   etag?: string | undefined;
+  /** In place of all others: the JSON object of them, of which nothing was read. */
+  text?: string;
 }
 
 /** Answers an RPC, over the bus or by the gateway's own handlers. */

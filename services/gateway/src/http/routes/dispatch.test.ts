@@ -1,4 +1,4 @@
-import { runtimeContract, ServiceError } from '@orrery/contracts';
+import { JsonText, runtimeContract, ServiceError } from '@orrery/contracts';
 import { expect, it, vi } from 'vitest';
 import type { GatewayCall, RoutedRpc } from '../../core/requests/operation.js';
 import { createDispatch } from './dispatch.js';
@@ -119,3 +119,24 @@ it('no run is looked for after any other error', async () => {
   await expect(answer()).rejects.toBe(refused);
   expect(call).toHaveBeenCalledTimes(1);
 });
+
+it.each([
+  [
+    'a committed one',
+    '{"data":{"kind":"committed","seq":3}}',
+    { data: undefined, text: '{"data":{"kind":"committed","seq":3}}' },
+  ],
+  [
+    'one for later',
+    '{"data":{"kind":"accepted","executionId":"e"}}',
+    { data: { kind: 'accepted', executionId: 'e' } },
+  ],
+])(
+  'whoever passes an execution on gets its text, if nothing of it has to be read: %s',
+  async (_which, text, expected) => {
+    const callForText = vi.fn(async () => new JsonText(text));
+    const dispatch = createDispatch({ callForText } as never, {}, { onError: () => undefined, longerMs: 90 });
+    const asking = { ...request, headers: { prefer: 'respond-async' } };
+    expect(await dispatch(execute, asking, { ...gatewayCall, passesOn: true })).toEqual(expected);
+  },
+);

@@ -1,9 +1,17 @@
 import { SpanKind, SpanStatusCode } from '@opentelemetry/api';
 import { type Bus, type CallOptions, isUnknown } from '@orrery/bus';
-import { ERRORS, parseRequest, prefersAsync, runtimeContract, ServiceError } from '@orrery/contracts';
+import {
+  ERRORS,
+  parseJson,
+  parseRequest,
+  prefersAsync,
+  runtimeContract,
+  ServiceError,
+} from '@orrery/contracts';
 import { toCallError } from '@orrery/database';
 import { createTracer, isTraced } from '@orrery/service-kit';
 import type { CallOperation, GatewayCall, OperationReply, RoutedRpc } from '../../core/requests/operation.js';
+import { mayPass } from '../../core/requests/reply-text.js';
 
 /** A handler of an operation that the gateway answers itself. */
 type LocalHandler = (request: never, call: GatewayCall) => Promise<OperationReply>;
@@ -19,7 +27,7 @@ export interface DispatchOptions {
 
 /** Answers an operation by the gateway's own handler where there is one, else over the bus, whose errors are noted. */
 export function createDispatch(
-  bus: Pick<Bus, 'call'>,
+  bus: Pick<Bus, 'call' | 'callForText'>,
   local: LocalHandlers,
   { onError, longerMs }: DispatchOptions,
 ): CallOperation {
@@ -77,25 +85,36 @@ async function answerHere(
 
 /** Every operation of the contract has a reply of this shape; the serving side has checked it. */
 function callOverBus(
-  bus: Pick<Bus, 'call'>,
+  bus: Pick<Bus, 'call' | 'callForText'>,
   rpc: RoutedRpc,
   request: unknown,
-  { caller, requestId, deadline, signal, onRun }: GatewayCall,
+  { caller, requestId, deadline, signal, onRun, passesOn }: GatewayCall,
   longerMs: number,
 ): Promise<OperationReply> {
   const call = { caller, requestId, deadline, signal };
-  if (rpc.name !== 'deployments.execute') return bus.call(rpc, request, call) as Promise<OperationReply>;
+  const ask = passesOn === true ? askForText(bus) : (bus.call as CallForReply);
+  if (rpc.name !== 'deployments.execute') return ask(rpc, request, call);
   const execution = request as Execution;
   const executing = { callId: crypto.randomUUID(), ...call };
   const later = { ...executing, deadline: deadline + longerMs };
   // A dry run has no run that could be asked for later.
   const first = execution.query['dryRun'] === undefined ? { leavesRun: true, ...executing } : later;
-  return outcomeOf(bus.call(rpc, request, first) as Promise<OperationReply>, {
+  return outcomeOf(ask(rpc, request, first), {
     onRun,
     runIn: (answer) => runAwaited(answer, execution),
     ask: () => answerOfCall(bus, execution, later),
   });
 }
+
+type CallForReply = (rpc: RoutedRpc, request: unknown, options: CallOptions) => Promise<OperationReply>;
+
+/** A reply whose members the gateway has to know is parsed after all. */
+const askForText =
+  (bus: Pick<Bus, 'callForText'>): CallForReply =>
+  async (rpc, request, options) => {
+    const { text } = await bus.callForText(rpc, request, options);
+    return mayPass(rpc, text) ? { data: undefined, text } : (parseJson(text) as unknown as OperationReply);
+  };
 
 type Execution = {
   readonly params: { worldAddress: string; address: string };
@@ -104,7 +123,8 @@ type Execution = {
 };
 
 /** The run that an execution became, where its client waits for it. */
-function runAwaited({ data }: OperationReply, { headers }: Execution): string | undefined {
+function runAwaited({ data, text }: OperationReply, { headers }: Execution): string | undefined {
+  if (text !== undefined) return undefined;
   const { executionId } = data as { executionId?: unknown };
   return typeof executionId === 'string' && !prefersAsync(headers.prefer) ? executionId : undefined;
 }

@@ -12,6 +12,7 @@ import type { Clock } from '@orrery/service-kit';
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import { isFromHere } from '../../core/clients/clients.js';
 import type { CallOperation, GatewayCall, OperationReply, RoutedRpc } from '../../core/requests/operation.js';
+import { envelopeOf } from '../../core/requests/reply-text.js';
 import { type RequestSchema, requestSchema } from '../../core/requests/request-schema.js';
 import { principalOf } from '../access/access.js';
 import type { Admission } from '../load/requests.js';
@@ -35,7 +36,9 @@ export function addRoute(app: FastifyInstance, rpc: RoutedRpc, context: RouteCon
     ...routeOf(app, rpc, schema, context),
     handler: async (http, reply) => {
       const request = readRequest(http, schema);
-      const answer = await context.call(rpc, request, callOf(http, reply, context));
+      const call = { ...callOf(http, reply, context), passesOn: true };
+      const answer = await context.call(rpc, request, call);
+      if (answer.text !== undefined) return passOn(rpc, answer.text, reply);
       return answerEnvelope(rpc, http.params as Record<string, string>, answer, reply);
     },
   });
@@ -100,6 +103,14 @@ function signalOfClient(reply: FastifyReply): AbortSignal {
     if (!reply.raw.writableFinished) gone.abort(new Error('the client went away'));
   });
   return gone.signal;
+}
+
+/** The same for a reply of which nothing was read. */
+function passOn({ http }: RoutedRpc, text: string, reply: FastifyReply): string {
+  const { body, etag } = envelopeOf(text);
+  if (etag !== undefined) reply.header('etag', quoted(etag));
+  reply.code(http.status).header('content-type', 'application/json; charset=utf-8');
+  return body;
 }
 
 /**
