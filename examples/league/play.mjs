@@ -46,6 +46,7 @@ await orrery(
   ...['--order-by', 'points desc, scored desc', '--where', 'instance.played > 0'],
 );
 await orrery('execute', season, 'season_ended');
+await orrery('execute', season, 'medals_given', 'played=2');
 
 say('The history, with what was refused; nobody can change it unseen');
 await orrery('history', 'list', season);

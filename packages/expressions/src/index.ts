@@ -8,7 +8,7 @@ export {
   CONDITION_NAMES,
   type Condition,
   compileCondition,
-  MAX_CONDITION,
+  SEARCH_NAMES,
   satisfies,
 } from './conditions/condition.js';
 export {

@@ -31,6 +31,22 @@ export const readEntity = z
         'Paths into the input, with dots and without `input.`: each value found is the instanceId of an instance to read; ' +
           'a list names several, an absent value none. Absent: all instances of the schema are read.',
       ),
+    where: z
+      .string()
+      .min(1)
+      .max(2000)
+      .optional()
+      .describe(
+        'A CEL condition over `instance`, `id` and `input`, such as `instance.speed > input.least`: of the instances that ' +
+          '`filter` names, or of all, those that satisfy it are read. At most 10,000 are searched.',
+      ),
+    orderBy: z
+      .string()
+      .min(1)
+      .max(2000)
+      .optional()
+      .describe('The order of what is found, such as `speed desc, age`; ties by id.'),
+    limit: z.int().min(1).max(500).optional().describe('How many of them are read at most, the first in the order.'),
   })
   .meta({
     id: 'ReadEntity',

@@ -22,7 +22,7 @@ export type Condition =
 export interface ConditionTest {
   readonly kind: 'test';
   readonly run: Expression;
-  /** Units of work that it takes at least. */
+  /** Units of work that it takes at least: about one for each of its parts. */
   readonly weight: number;
   /** The test as data, for those who can make it without an evaluation; undefined for all other tests. */
   readonly form: TestForm | undefined;
@@ -37,8 +37,8 @@ export interface ConditionProblem {
 /** Names of a condition over instances: the state, and the instanceId. */
 export const CONDITION_NAMES: readonly string[] = ['instance', 'id'];
 
-/** Characters that a condition may have. */
-export const MAX_CONDITION = 2000;
+/** Names of a condition in `readEntities`: those, and the input of the execution. */
+export const SEARCH_NAMES: readonly string[] = [...CONDITION_NAMES, 'input'];
 
 /** Compiles a CEL condition over `names`. Never throws; bounded as every expression is. */
 export function compileCondition(
@@ -65,7 +65,7 @@ function build(node: ASTNode, compile: CompilePart): Condition {
       'A condition is true or false, as in "instance.wins > 3 && !instance.injured".',
       node,
     );
-  return { kind: 'test', run: compile(node), weight: node.end - node.start, form: formOf(node) };
+  return { kind: 'test', run: compile(node), weight: 1 + ((node.end - node.start) >> 3), form: formOf(node) };
 }
 
 const NO_TESTS: ReadonlySet<string> = new Set(['list', 'map', '-_', '+', '-', '*', '/', '%']);
@@ -74,7 +74,7 @@ const NO_TESTS: ReadonlySet<string> = new Set(['list', 'map', '-_', '+', '-', '*
 const isNoTest = (node: ASTNode): boolean =>
   NO_TESTS.has(node.op) ||
   (node.op === 'value' && typeof node.args !== 'boolean') ||
-  (node.op === 'id' && CONDITION_NAMES.includes(node.args));
+  (node.op === 'id' && SEARCH_NAMES.includes(node.args));
 
 /**
  * Whether the values of the names satisfy the condition. Takes from `budget`; undefined when that is used up. The values

@@ -21,6 +21,11 @@ describe('versionProblems', () => {
       'validation_failed /readEntities/0/filter/0',
       { inputSchema: { id: 'string' }, readEntities: [{ schema: 'horse', filter: ['input.id'] }] },
     ],
+    ['validation_failed /readEntities/0/where', { readEntities: [{ schema: 'horse', where: 'speed > 3' }] }],
+    [
+      'validation_failed /readEntities/0/orderBy',
+      { readEntities: [{ schema: 'horse', where: 'instance.speed > input.least', orderBy: 'speed down' }] },
+    ],
     ['validation_failed /guards/deny/0', { guards: { deny: [''] } }],
     [
       'invalid_template /mutationSettings/template/horse:H1/wins',

@@ -10,11 +10,14 @@ import {
   type CompiledContract,
   CRON_TEMPLATE_NAMES,
   checkCronSchedule,
+  compileCondition,
   compileContract,
   compileTemplate,
   DIRECT_TEMPLATE_NAMES,
   findBrokenChanges,
   findContractMistakes,
+  parseOrder,
+  SEARCH_NAMES,
   undeclaredStep,
 } from '@orrery/expressions';
 import type { StoredVersion } from '../definitions/stored-version.js';
@@ -37,7 +40,7 @@ export function versionProblems(version: StoredVersion, now: number): ProblemKin
   const input = readContract('/inputSchema', version.inputSchema);
   const output = readContract('/outputSchema', version.outputSchema);
   const ofFilters = input.problems.length > 0 ? [] : wrongFilters(version, input.contract);
-  const ofContracts = [...input.problems, ...output.problems, ...ofFilters];
+  const ofContracts = [...input.problems, ...output.problems, ...ofFilters, ...wrongSearches(version)];
   const ofTemplates = [...wrongTemplates(version, input.contract), ...literalResult(version)];
   return [
     { code: 'template_required', problems: missingTemplate(version) },
@@ -96,6 +99,21 @@ const wrongFilters = ({ readEntities }: StoredVersion, input?: CompiledContract)
   readEntities.flatMap(({ filter = [] }, entity) =>
     filter.flatMap((path, index) => filterProblems(`/readEntities/${entity}/filter/${index}`, path, input)),
   );
+
+/** A search must be a condition and an order. */
+const wrongSearches = ({ readEntities }: StoredVersion): FieldProblem[] =>
+  readEntities.flatMap(({ where, orderBy }, entity) => {
+    const condition = where === undefined ? undefined : compileCondition(where, SEARCH_NAMES);
+    const order = orderBy === undefined ? undefined : parseOrder(orderBy);
+    return [
+      ...(condition?.ok === false
+        ? [fieldProblem(`/readEntities/${entity}/where`, 'invalid_condition', condition.problem.message)]
+        : []),
+      ...(order?.ok === false
+        ? [fieldProblem(`/readEntities/${entity}/orderBy`, 'invalid_order', order.problem)]
+        : []),
+    ];
+  });
 
 /** Without a contract any path may lead somewhere, unless it is written from outside the input. */
 function filterProblems(pointer: string, path: string, contract?: CompiledContract): FieldProblem[] {

@@ -17,6 +17,15 @@ describe('versionHash', () => {
     );
   });
 
+  it('is what it was where what is read is not searched', () => {
+    const readEntities = [{ schema: 'horse', filter: ['id'] }];
+    const hash = versionHash({ ...EMPTY_VERSION, readEntities }, {});
+    // sha256 of the RFC 8785 text as it was before searches.
+    expect(hash).toBe('e446ae9d963e053a05d9090f1b6899803a98b60941d243285fced5a582d3578a');
+    const searched = readEntities.map((entity) => ({ ...entity, limit: 1 }));
+    expect(versionHash({ ...EMPTY_VERSION, readEntities: searched }, {})).not.toBe(hash);
+  });
+
   it('does not depend on the order of keys', () => {
     const turned = Object.fromEntries(Object.entries(stored).reverse()) as unknown as StoredVersion;
     expect(versionHash(turned, { b: '2', a: '1' })).toBe(versionHash(stored, { a: '1', b: '2' }));

@@ -28,24 +28,54 @@ import {
   type Needs,
   type ReadSet,
 } from './execution.js';
+import {
+  compileSearch,
+  type EntitySearch,
+  MAX_SEARCHED,
+  searchEntities,
+  searchWork,
+  tooManySearched,
+} from './search-entities.js';
 
-/** What an execution reads: for each schema the instanceIds that its input selects, or all of them. */
-type Selection = ReadonlyMap<string, ReadonlySet<string> | 'all'>;
+/** InstanceIds that the input selects, or all instances of a schema. */
+type Selected = ReadonlySet<string> | 'all';
+
+/** What an execution reads. */
+interface Selection {
+  /** By schema what is read as it is selected. */
+  readonly direct: ReadonlyMap<string, Selected>;
+  /** What is searched, and of what is found is read. */
+  readonly searches: readonly (EntitySearch & { readonly schema: string; readonly among: Selected })[];
+  readonly input: JsonObject;
+}
 
 /** Several entries for one schema select together; one without a filter selects all (docs/execution.md, "Read"). */
 export function selectEntities(readEntities: readonly ReadEntity[], input: JsonObject): Selection {
-  const selection = new Map<string, ReadonlySet<string> | 'all'>();
+  const direct = new Map<string, Selected>();
+  const searches: Selection['searches'][number][] = [];
   const work = pathWork();
-  for (const { schema, filter } of readEntities) {
-    const before = selection.get(schema);
+  for (const entity of readEntities) {
+    const { schema, filter } = entity;
     const selected = filter === undefined ? 'all' : selectInstances(filter, input, work);
-    selection.set(schema, before === undefined ? selected : both(before, selected));
+    const search = searchOf(entity);
+    if (search !== undefined) searches.push({ ...search, schema, among: selected });
+    else direct.set(schema, both(direct.get(schema) ?? NONE, selected));
   }
-  return selection;
+  return { direct, searches, input };
 }
 
-const both = (one: ReadonlySet<string> | 'all', other: ReadonlySet<string> | 'all') =>
+const NONE: ReadonlySet<string> = new Set();
+
+const both = (one: Selected, other: Selected): Selected =>
   one === 'all' || other === 'all' ? 'all' : new Set([...one, ...other]);
+
+const compiledSearches = new WeakMap<ReadEntity, EntitySearch | undefined>();
+
+/** Compiled once for each item of a definition, which is used again as long as its hash is the same. */
+function searchOf(entity: ReadEntity): EntitySearch | undefined {
+  if (!compiledSearches.has(entity)) compiledSearches.set(entity, compileSearch(entity));
+  return compiledSearches.get(entity);
+}
 
 /**
  * The instanceIds that a filter names in the input, each once, in the order of its paths. An absent or null value
@@ -79,14 +109,44 @@ export function readEntities(
   const needs = missingFrom(selection, view);
   if (needs !== undefined) return { needs };
   const read: ReadSet = { entities: emptyRecord(), reads: [], wholeSchemas: [] };
-  for (const [schema, selected] of selection) addSchema(definition, schema, selected, view, read);
+  const selected = new Map(selection.direct);
+  for (const [schema, found] of searchAll(definition, selection, view, read))
+    selected.set(schema, both(selected.get(schema) ?? NONE, found));
+  refuseTooMany({ ...selection, direct: selected }, view);
+  for (const [schema, ids] of selected) addSchema(definition, schema, ids, view, read);
   return { read };
 }
 
-function refuseTooMany(selection: Selection, view: InstanceView): void {
+/** What each search finds. What it went through is part of what the decision is made on. */
+function searchAll(
+  definition: CompiledDefinition,
+  { searches, input }: Selection,
+  view: InstanceView,
+  read: ReadSet,
+): [schema: string, found: ReadonlySet<string>][] {
+  const work = searchWork();
+  return searches.map(({ schema: entitySchema, among, ...search }) => {
+    const schema = definition.schemaNamed(entitySchema);
+    const candidates = [...instancesOf(entitySchema, among, view)].flatMap(([instanceId, found]) =>
+      found ? [{ instanceId, found, state: schema.withDefaults(found.state) }] : [],
+    );
+    if (candidates.length > MAX_SEARCHED) throw tooManySearched();
+    if (!read.wholeSchemas.includes(entitySchema)) read.wholeSchemas.push(entitySchema);
+    read.searched = [
+      ...(read.searched ?? []),
+      ...candidates.map(({ instanceId, found: { revision } }) => ({ entitySchema, instanceId, revision })),
+    ];
+    const found = searchEntities(search, candidates, input, work);
+    return [entitySchema, new Set(found.map(({ instanceId }) => instanceId))];
+  });
+}
+
+function refuseTooMany({ direct, searches }: Selection, view: InstanceView): void {
+  if (searches.some(({ schema, among }) => among === 'all' && view.tooMany(schema, MAX_SEARCHED)))
+    throw tooManySearched();
   let count = 0;
-  for (const [schema, selected] of selection) {
-    if (selected === 'all' && view.tooMany(schema)) throw tooLarge();
+  for (const [schema, selected] of direct) {
+    if (selected === 'all' && view.tooMany(schema, MAX_READ)) throw tooLarge();
     count += selected === 'all' ? (view.all(schema)?.size ?? 0) : selected.size;
   }
   if (count > MAX_READ) throw tooLarge();
@@ -103,9 +163,12 @@ const tooLarge = () =>
 
 function missingFrom(selection: Selection, view: InstanceView): Needs | undefined {
   const needs: Needs = { instances: [], schemas: [] };
-  for (const [entitySchema, selected] of selection) {
+  const sought: string[] = [];
+  const searched = selection.searches.map(({ schema, among }) => [schema, among, sought] as const);
+  const direct = [...selection.direct].map(([schema, among]) => [schema, among, needs.schemas] as const);
+  for (const [entitySchema, selected, whole] of [...direct, ...searched]) {
     if (selected === 'all') {
-      if (view.all(entitySchema) === undefined) needs.schemas.push(entitySchema);
+      if (view.all(entitySchema) === undefined) whole.push(entitySchema);
       continue;
     }
     for (const instanceId of selected) {
@@ -113,7 +176,8 @@ function missingFrom(selection: Selection, view: InstanceView): Needs | undefine
         needs.instances.push({ entitySchema, instanceId });
     }
   }
-  return needs.instances.length + needs.schemas.length > 0 ? needs : undefined;
+  if (sought.length > 0) needs.searched = sought;
+  return needs.instances.length + needs.schemas.length + sought.length > 0 ? needs : undefined;
 }
 
 function addSchema(
@@ -125,7 +189,7 @@ function addSchema(
 ): void {
   const loaded = emptyRecord();
   const schema = definition.schemaNamed(entitySchema);
-  if (selected === 'all') read.wholeSchemas.push(entitySchema);
+  if (selected === 'all' && !read.wholeSchemas.includes(entitySchema)) read.wholeSchemas.push(entitySchema);
   for (const [instanceId, found] of instancesOf(entitySchema, selected, view)) {
     read.reads.push({ entitySchema, instanceId, revision: found?.revision ?? 0 });
     if (found) loaded[instanceId] = schema.withDefaults(found.state);

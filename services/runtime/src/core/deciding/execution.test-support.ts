@@ -83,7 +83,7 @@ export function viewOf(states: Record<string, Record<string, JsonObject>> = {}):
   return {
     get: (schema, id) => schemas.get(schema)?.get(id) ?? null,
     all: (schema) => schemas.get(schema) ?? new Map(),
-    tooMany: (schema) => (schemas.get(schema)?.size ?? 0) > 500,
+    tooMany: (schema, most) => (schemas.get(schema)?.size ?? 0) > most,
   };
 }
 

@@ -121,14 +121,16 @@ export interface InstanceView {
   get(entitySchema: string, instanceId: string): InstanceState | null | undefined;
   /** All instances of a schema by instanceId; `undefined` unless memory is known to hold all of them. */
   all(entitySchema: string): ReadonlyMap<string, InstanceState> | undefined;
-  /** Whether the schema is known to have more instances than one execution may read. */
-  tooMany(entitySchema: string): boolean;
+  /** Whether the schema is known to have more than `most` instances. */
+  tooMany(entitySchema: string, most: number): boolean;
 }
 
 /** What has to be loaded into memory before a decision is possible. */
 export interface Needs {
   instances: InstanceName[];
   schemas: string[];
+  /** Schemas of which all instances are searched. */
+  searched?: string[];
 }
 
 /** What was read: the states that templates and prompts see, with defaults, and their revisions. */
@@ -137,8 +139,10 @@ export interface ReadSet {
   entities: JsonObject;
   /** Revision 0: selected and absent. */
   reads: (InstanceName & { revision: number })[];
-  /** Schemas read without a filter. */
+  /** Schemas read without a filter, and those that were searched. */
   wholeSchemas: string[];
+  /** What searches went through, of which `reads` has what they found. */
+  searched?: (InstanceName & { revision: number })[];
 }
 
 /** An instance before and after what was proposed: merged and completed, not yet checked. */

@@ -9,6 +9,8 @@ export interface ItemNeeds {
   readonly instances?: readonly InstanceName[];
   /** Schemas whose instances are all read. */
   readonly schemas?: readonly string[];
+  /** Schemas whose instances are all searched. */
+  readonly searched?: readonly string[];
   /** Schemas to be claimed from the catalog, since a first instance of them is created. */
   readonly claims?: readonly string[];
   /** Ids for this many created instances or bindings. */

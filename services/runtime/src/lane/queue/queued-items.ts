@@ -1,5 +1,7 @@
 import { ServiceError } from '@orrery/contracts';
 import type { Clock, KeyedMutex, Logger, Semaphore } from '@orrery/service-kit';
+import { MAX_READ } from '../../core/deciding/execution.js';
+import { MAX_SEARCHED } from '../../core/deciding/search-entities.js';
 import type { Batch } from '../../store/commit/batch.js';
 import type { CommitBatch } from '../../store/commit/commit-statement.js';
 import type { Recover } from '../../store/commit/recovery.js';
@@ -97,7 +99,12 @@ async function fetchNeeds(
 ): Promise<void> {
   await Promise.all([
     ...(needs.instances ?? []).map((name) => instances.loadOne(state.id, state.instances, name)),
-    ...(needs.schemas ?? []).map((schema) => instances.loadSchema(state.id, state.instances, schema)),
+    ...(needs.schemas ?? []).map((schema) =>
+      instances.loadSchema(state.id, state.instances, schema, MAX_READ),
+    ),
+    ...(needs.searched ?? []).map((schema) =>
+      instances.loadSchema(state.id, state.instances, schema, MAX_SEARCHED),
+    ),
     needs.ids === undefined ? undefined : ids.refill(needs.ids),
     needs.claims && claimMutex.run(state.id, () => claimAll(claimSchemas, state, needs.claims ?? [])),
   ]);

@@ -120,10 +120,11 @@ const reasonOf = ({ message, errors }: ServiceError): string =>
 export function fingerprintOf(
   { binding, definition }: Resolved,
   { row, instances }: { readonly row: { readonly mode: string } } & Pick<DeploymentState, 'instances'>,
-  { reads, wholeSchemas }: Pick<ReadSet, 'reads' | 'wholeSchemas'>,
+  { reads, wholeSchemas, searched = [] }: Pick<ReadSet, 'reads' | 'wholeSchemas'> & Partial<ReadSet>,
   { world, modelId }: Briefing,
 ): ReadFingerprint {
-  const read = reads.map(({ entitySchema, instanceId, revision }) => [
+  const all = searched.length === 0 ? reads : [...reads, ...searched];
+  const read = all.map(({ entitySchema, instanceId, revision }) => [
     changeKey({ entitySchema, instanceId }),
     revision,
     instances.get(entitySchema, instanceId)?.id ?? 0,

@@ -46,6 +46,7 @@ it('what memory knows already is newer than what a read finds', () => {
       ['gone', instance(2)],
       ['c', instance(3)],
     ]),
+    500,
   );
   expect([...(memory.all('horse')?.keys() ?? [])]).toEqual(['a', 'c']);
   expect(memory.get('horse', 'a')?.state).toEqual({ wins: 2 });
@@ -56,21 +57,21 @@ const many = new Map(Array.from({ length: MAX_READ + 1 }, (_, index) => [`h${ind
 
 it('a schema with more than one execution may read is never complete', () => {
   const memory = createInstanceMemory();
-  memory.learnAll('horse', many);
+  memory.learnAll('horse', many, 500);
   expect(memory.all('horse')).toBeUndefined();
-  expect(memory.tooMany('horse')).toBe(true);
+  expect(memory.tooMany('horse', 500)).toBe(true);
   memory.apply(change('h1', { op: 'delete', state: null }), at, undefined);
-  expect(memory.tooMany('horse')).toBe(false);
+  expect(memory.tooMany('horse', 500)).toBe(false);
 });
 
 it('a read that was overtaken by a deletion does not report too many', () => {
   const memory = createInstanceMemory();
   memory.learn('horse', 'h1', instance(1));
   memory.apply(change('h1', { op: 'delete', state: null }), at, undefined);
-  memory.learnAll('horse', many);
-  expect(memory.tooMany('horse')).toBe(false);
+  memory.learnAll('horse', many, 500);
+  expect(memory.tooMany('horse', 500)).toBe(false);
   expect(memory.all('horse')).toBeUndefined();
-  memory.learnAll('horse', new Map([...many].filter(([instanceId]) => instanceId !== 'h1')));
+  memory.learnAll('horse', new Map([...many].filter(([instanceId]) => instanceId !== 'h1')), 500);
   expect(memory.all('horse')?.size).toBe(MAX_READ);
 });
 
@@ -79,8 +80,8 @@ it('a read that was overtaken by a deletion and a creation reports too many', ()
   memory.learn('horse', 'h1', instance(1));
   memory.apply(change('h1', { op: 'delete', state: null }), at, undefined);
   memory.apply(change('new', { op: 'create', revision: 1 }), at, MAX_READ + 1);
-  memory.learnAll('horse', many);
-  expect(memory.tooMany('horse')).toBe(true);
+  memory.learnAll('horse', many, 500);
+  expect(memory.tooMany('horse', 500)).toBe(true);
 });
 
 it('counts what it holds, not what it has held', () => {

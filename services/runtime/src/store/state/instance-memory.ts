@@ -1,5 +1,5 @@
 import type { JsonObject } from '@orrery/contracts';
-import { type InstanceState, MAX_READ } from '../../core/deciding/execution.js';
+import type { InstanceState } from '../../core/deciding/execution.js';
 import type { CheckedChange } from '../../core/entries/entry.js';
 
 /** An instance as its row will be once the batch in flight is committed. Never changed in place. */
@@ -15,8 +15,8 @@ interface SchemaMemory {
   readonly known: Map<string, MemoryInstance | null>;
   /** Everything that exists is in `known`. */
   complete: boolean;
-  /** More exist than one execution may read; a deletion makes this unknown again. */
-  tooMany: boolean;
+  /** At least so many exist; a deletion makes this unknown again. */
+  atLeast: number;
 }
 
 /** What an instance costs beside its JSON, in bytes; a guess on the high side. */
@@ -32,7 +32,7 @@ export function createInstanceMemory() {
   const schemaOf = (name: string): SchemaMemory => {
     let schema = schemas.get(name);
     if (schema === undefined) {
-      schema = { known: new Map(), complete: false, tooMany: false };
+      schema = { known: new Map(), complete: false, atLeast: 0 };
       schemas.set(name, schema);
     }
     return schema;
@@ -57,17 +57,25 @@ export function createInstanceMemory() {
       const schema = schemas.get(entitySchema);
       return schema?.complete ? present(schema.known) : undefined;
     },
-    tooMany: (entitySchema: string): boolean => schemas.get(entitySchema)?.tooMany ?? false,
+    /** Whether it is known that more than `most` exist. */
+    tooMany: (entitySchema: string, most: number): boolean =>
+      (schemas.get(entitySchema)?.atLeast ?? 0) > most,
     /** Adds what a read of the database found, `null` for nothing. An instance that is known already is newer and stays. */
     learn: (entitySchema: string, instanceId: string, found: MemoryInstance | null): void =>
       learn(schemaOf(entitySchema), instanceId, found),
-    /** Adds all instances of a schema that a read found, up to one more than an execution may read. */
-    learnAll: (entitySchema: string, found: ReadonlyMap<string, MemoryInstance>): void => {
+    /** Adds all instances of a schema that a read of `most` and one more found; `isCut`: it has left out some for their size. */
+    learnAll: (
+      entitySchema: string,
+      found: ReadonlyMap<string, MemoryInstance>,
+      most: number,
+      isCut = false,
+    ): void => {
       const schema = schemaOf(entitySchema);
       for (const [instanceId, instance] of found) learn(schema, instanceId, instance);
-      if (found.size <= MAX_READ) schema.complete = true;
+      if (isCut) schema.atLeast = most + 1;
+      else if (found.size <= most) schema.complete = true;
       // The read may have found instances that have been deleted since.
-      else schema.tooMany = present(schema.known).size > MAX_READ;
+      else schema.atLeast = present(schema.known).size;
     },
     /** Applies a checked change; `id` is that of a created instance. */
     apply: (change: CheckedChange, at: Date, id: number | undefined): void => {
@@ -75,7 +83,7 @@ export function createInstanceMemory() {
       const before = schema.known.get(change.instanceId) ?? null;
       const after = changed(before, change, at, id);
       const grownBy = roughSize(change.set) - replacedSize(before?.state ?? {}, change);
-      if (change.op === 'delete') schema.tooMany = false;
+      if (change.op === 'delete') schema.atLeast = 0;
       bytes += grownBy;
       put(schema, change.instanceId, after);
     },

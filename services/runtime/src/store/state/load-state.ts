@@ -1,6 +1,5 @@
 import { createBatcher } from '@orrery/service-kit';
 import { sql } from 'kysely';
-import { MAX_READ } from '../../core/deciding/execution.js';
 import type { InstanceName } from '../../core/entries/entry.js';
 import { partitionOf } from '../leases/leases.js';
 import type { Db } from '../tables/schema.js';
@@ -131,9 +130,15 @@ export function createInstanceLoader(db: Db) {
       const found = await single({ deploymentId, entitySchema, instanceId });
       memory.learn(entitySchema, instanceId, found);
     },
-    /** All instances of a schema, unless there are more than one execution may read. */
-    loadSchema: async (deploymentId: number, memory: InstanceMemory, entitySchema: string): Promise<void> => {
-      memory.learnAll(entitySchema, await readSchema(db, deploymentId, entitySchema));
+    /** All instances of a schema, unless there are more than one execution may read, or search. */
+    loadSchema: async (
+      deploymentId: number,
+      memory: InstanceMemory,
+      entitySchema: string,
+      most: number,
+    ): Promise<void> => {
+      const { found, isCut } = await readSchema(db, deploymentId, entitySchema, most);
+      memory.learnAll(entitySchema, found, most, isCut);
     },
   };
 }
@@ -153,10 +158,20 @@ async function readSchema(
   db: Db,
   deploymentId: number,
   entitySchema: string,
-): Promise<Map<string, MemoryInstance>> {
-  const { rows } = await sql<MemoryInstance & { readonly instanceId: string }>`
-    select i.instance_id as "instanceId", ${INSTANCE} from instances i
-    where i.deployment_id = ${deploymentId} and i.entity_schema = ${entitySchema}
-    order by i.id limit ${MAX_READ + 1}`.execute(db);
-  return new Map(rows.map(({ instanceId, ...instance }) => [instanceId, instance]));
+  most: number,
+): Promise<{ found: Map<string, MemoryInstance>; isCut: boolean }> {
+  const { rows } = await sql<MemoryInstance & { readonly instanceId: string; bytes: number; count: number }>`
+    select * from (
+      select i.instance_id as "instanceId", ${INSTANCE}, count(*) over () as count,
+        sum(octet_length(i.state::text)) over (order by i.id rows unbounded preceding) as bytes
+      from (select * from instances where deployment_id = ${deploymentId} and entity_schema = ${entitySchema}
+        order by id limit ${most + 1}) i) i
+    where bytes <= ${MOST_BYTES} order by i.id`.execute(db);
+  const found = new Map(
+    rows.map(({ instanceId, bytes: _, count: _count, ...instance }) => [instanceId, instance]),
+  );
+  return { found, isCut: rows.length < (rows[0]?.count ?? 0) };
 }
+
+/** As much of one schema is held in memory for a search: states have up to 64 KiB each. */
+const MOST_BYTES = 64 * 1024 * 1024;
