@@ -14,12 +14,13 @@ const BASE = {
   ],
   rowIds: { H1: 10, H2: 11 } as Record<string, number>,
   wholeSchemas: ['race', 'track'],
+  searched: [] as { entitySchema: string; instanceId: string; revision: number }[],
   world: 'w',
   modelId: 'm' as string | null,
 };
 
 function fingerprint(changed: Partial<typeof BASE> = {}) {
-  const { binding, definitionHash, mode, reads, rowIds, wholeSchemas, world, modelId } = {
+  const { binding, definitionHash, mode, reads, rowIds, wholeSchemas, searched, world, modelId } = {
     ...BASE,
     ...changed,
   };
@@ -28,7 +29,7 @@ function fingerprint(changed: Partial<typeof BASE> = {}) {
   return fingerprintOf(
     { binding, definition } as Parameters<typeof fingerprintOf>[0],
     { row: { mode }, instances: { get } } as unknown as Parameters<typeof fingerprintOf>[1],
-    { reads, wholeSchemas },
+    { reads, wholeSchemas, searched },
     { world: { hash: world } as Parameters<typeof fingerprintOf>[3]['world'], modelId },
   );
 }
@@ -46,6 +47,7 @@ describe('the read fingerprint', () => {
     ['an instance more', { reads: [...BASE.reads, { ...first, instanceId: 'H3' }] }],
     ['an instance less', { reads: [first] }],
     ['a schema read whole', { wholeSchemas: ['race'] }],
+    ['an instance that a search went through', { searched: [{ ...first, instanceId: 'H3' }] }],
     ['other texts of the world', { world: 'x' }],
     ['another model', { modelId: 'n' }],
     ['no model', { modelId: null }],
