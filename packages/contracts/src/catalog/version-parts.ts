@@ -46,7 +46,12 @@ export const readEntity = z
       .max(2000)
       .optional()
       .describe('The order of what is found, such as `speed desc, age`; ties by id.'),
-    limit: z.int().min(1).max(500).optional().describe('How many of them are read at most, the first in the order.'),
+    limit: z
+      .int()
+      .min(1)
+      .max(500)
+      .optional()
+      .describe('How many of them are read at most, the first in the order.'),
   })
   .meta({
     id: 'ReadEntity',
