@@ -39,9 +39,27 @@ function processorTimes(): { idle: number; all: number } {
   return { idle: idle + waiting, all: times.reduce((sum, time) => sum + time, 0) };
 }
 
+/** The memory of the compared programs that belongs to each process alone (`RssAnon`, proc(5)), in bytes; no tools of load. */
+export function memoryByProgram(): Record<string, number> {
+  const bytes: Record<string, number> = {};
+  for (const name of processes()) {
+    try {
+      const program = programOf(readFileSync(`/proc/${name}/cmdline`, 'utf8').split('\0'));
+      const [, kibibytes] = /^RssAnon:\s+(\d+) kB/m.exec(readFileSync(`/proc/${name}/status`, 'utf8')) ?? [];
+      if (COMPARED.has(program) && program !== 'wrk')
+        bytes[program] = (bytes[program] ?? 0) + Number(kibibytes) * 1024;
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+  return bytes;
+}
+
+const processes = () => readdirSync('/proc').filter((entry) => /^\d+$/.test(entry));
+
 function processTimes(): Map<number, { program: string; time: number }> {
   const times = new Map<number, { program: string; time: number }>();
-  for (const name of readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))) {
+  for (const name of processes()) {
     try {
       const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
       // User and system time: fields 14 and 15, the twelfth and thirteenth behind the program's name (proc(5)).

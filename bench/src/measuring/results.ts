@@ -74,7 +74,8 @@ export async function writeResults(
   write(`\n${page.slice(verdicts.length * -1 - 3).join('\n')}`);
 }
 
-const machine = () =>
+/** What was measured on. */
+export const machine = () =>
   `Node ${process.version}, ${availableParallelism()} × ${cpus()[0]?.model}, ${Math.round(totalmem() / 2 ** 30)} GB`;
 
 function rowOf({ name, perSecond, least, most, p50Ms, p99Ms, idleShare, microseconds }: Medians): string {

@@ -91,13 +91,16 @@ function ofInstance(
       and entity_schema = ${entitySchema} and instance_id = ${instanceId} and seq < ${before}`;
   if (filter.all) return sql`${changes}`;
   const { event, status, trigger } = filter;
-  return sql`
-    select c.seq from (${changes} order by seq desc limit ${MAX_LOOKED_THROUGH}) c
-    join journal j on j.deployment_id = ${deploymentId} and j.seq = c.seq
-    where j.kind = 'execution'
-      ${event === undefined ? sql`` : sql`and j.event = ${event}`}
-      ${status === undefined ? sql`` : sql`and j.status = ${status}`}
-      ${trigger === undefined ? sql`` : sql`and j.trigger = ${trigger}`}`;
+  const ofEntry = sql`select from journal j where j.deployment_id = ${deploymentId} and j.seq = c.seq`;
+  // What is no execution has an index of its own, which is small.
+  const isAsked =
+    event === undefined && status === undefined && trigger === undefined
+      ? sql`not exists (${ofEntry} and j.kind <> 'execution')`
+      : sql`exists (${ofEntry} and j.kind = 'execution'
+          ${event === undefined ? sql`` : sql`and j.event = ${event}`}
+          ${status === undefined ? sql`` : sql`and j.status = ${status}`}
+          ${trigger === undefined ? sql`` : sql`and j.trigger = ${trigger}`} offset 0)`;
+  return sql`select c.seq from (${changes} order by seq desc limit ${MAX_LOOKED_THROUGH}) c where ${isAsked}`;
 }
 
 async function pageOfSeqs(

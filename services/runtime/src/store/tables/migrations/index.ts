@@ -20,6 +20,7 @@ import { onceKeyEntries } from './0021-once-key-entries.js';
 import { acknowledgedOccurrences } from './0022-acknowledged-occurrences.js';
 import { awaitedPayments } from './0023-awaited-payments.js';
 import { published } from './0024-published.js';
+import { notExecutions } from './0025-not-executions.js';
 
 /** In the order of their names; one that has been released is never changed. */
 export const migrations: Record<string, Migration> = {
@@ -47,4 +48,5 @@ export const migrations: Record<string, Migration> = {
   '0022_acknowledged_occurrences': acknowledgedOccurrences,
   '0023_awaited_payments': awaitedPayments,
   '0024_published': published,
+  '0025_not_executions': notExecutions,
 };
