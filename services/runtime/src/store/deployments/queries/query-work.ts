@@ -12,7 +12,7 @@ export const tooCostly = (cause?: unknown): ServiceError =>
   new ServiceError(
     'query_too_costly',
     `The query takes longer than ${QUERY_MS / 1000} s. Narrow it: compare attributes with constants, joined by "&&", ` +
-      'which the database decides; leave out count=true; order by an attribute that its schema marks as "indexed".',
+      'which the database decides, and leave out count=true.',
     { cause },
   );
 
