@@ -40,7 +40,7 @@ const PAGE = 1000;
 
 /**
  * Publishes the entries of the journal as facts, and broadcasts how far journals go. The journal is its own outbox: each
- * head says up to where it is published (docs/adr/0032).
+ * head says up to where it is published (docs/adr/0034).
  */
 export function startPublication({ db, bus, leases, clock, logger }: PublicationDependencies) {
   const unpublished = new Unpublished((places) => loadFacts(db, places), clock);
