@@ -2,7 +2,8 @@
 //
 //   node examples/execute.mjs <server> <deployment address> <event> '<input>'
 //
-// The wallet is made anew for each run. With EVM_KEY (0x and 64 hex digits) that account pays, in USDC, a dollar at most.
+// With EVM_KEY (0x and 64 hex digits) that account signs, and pays in USDC, a dollar at most. Without it an ed25519 wallet,
+// as those of Solana are, is made anew for each run.
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { registerExactEvmScheme } from '@x402/evm/exact/client';
@@ -16,17 +17,24 @@ if (event === undefined) {
   process.exit(2);
 }
 
-const { publicKey, privateKey } = generateKeyPairSync('ed25519');
-const wallet = bs58.encode(Buffer.from(publicKey.export({ format: 'jwk' }).x, 'base64url'));
-
 // The text names the deployment, the event and the time; the server takes it once, for one input, within five minutes.
 const message = `orrery:${deployment}:${event}:${Date.now()}`;
-const signature = bs58.encode(sign(null, Buffer.from(message, 'utf8'), privateKey));
+const account = process.env.EVM_KEY && privateKeyToAccount(process.env.EVM_KEY);
+const { wallet, signature } = account
+  ? { wallet: account.address, signature: await account.signMessage({ message }) }
+  : signWithNewWallet(message);
+
+function signWithNewWallet(text) {
+  const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+  const { x } = publicKey.export({ format: 'jwk' });
+  const signed = sign(null, Buffer.from(text, 'utf8'), privateKey);
+  return { wallet: bs58.encode(Buffer.from(x, 'base64url')), signature: bs58.encode(signed) };
+}
 
 const client = new x402Client();
-if (process.env.EVM_KEY) registerExactEvmScheme(client, { signer: privateKeyToAccount(process.env.EVM_KEY) });
+if (account) registerExactEvmScheme(client, { signer: account });
 // A 402 is paid, and the same request is sent again with the payment.
-const send = process.env.EVM_KEY ? wrapFetchWithPayment(fetch, client) : fetch;
+const send = account ? wrapFetchWithPayment(fetch, client) : fetch;
 
 const execute = () =>
   send(`${server}/app/deployments/${deployment}/execute`, {
@@ -49,7 +57,7 @@ if (answer.ok) {
     process.stderr.write(
       `It costs ${maxAmountRequired} units of ${extra?.name ?? asset} on ${network}, to ${payTo}.\n`,
     );
-  if (answer.status === 402 && !process.env.EVM_KEY)
+  if (answer.status === 402 && !account)
     process.stderr.write('Set EVM_KEY to the private key of an account that pays (0x and 64 hex digits).\n');
   process.stderr.write(`${answer.status} ${body.code}: ${body.error}\n`);
   process.exitCode = 1;

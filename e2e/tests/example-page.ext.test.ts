@@ -31,7 +31,7 @@ describeWithProgram('chromium', 'the example for browsers', () => {
   });
   afterAll(() => house?.[Symbol.asyncDispose]());
 
-  async function submit(event: string, name: string): Promise<{ wallet: string; told: unknown }> {
+  async function submit(event: string, name: string, hasSolana = true) {
     const { publicKey, secretKey } = nacl.sign.keyPair();
     const wallet = bs58.encode(publicKey);
     const payer = privateKeyToAccount(await house.newPayer());
@@ -40,6 +40,7 @@ describeWithProgram('chromium', 'the example for browsers', () => {
       '/ethereum': (body: Buffer) => {
         const { method, params } = JSON.parse(body.toString());
         if (method === 'eth_requestAccounts') return [payer.address];
+        if (method === 'personal_sign') return payer.signMessage({ message: { raw: params[0] } });
         const { EIP712Domain: _, ...types } = JSON.parse(params[1]).types;
         return payer.signTypedData({ ...JSON.parse(params[1]), types });
       },
@@ -55,14 +56,20 @@ describeWithProgram('chromium', 'the example for browsers', () => {
       await shown;
       return JSON.parse(pre.textContent);`;
     const example = await readFile(join(repositoryRoot, 'examples/execute.html'), 'utf8');
-    const told = await browse(script, PATIENCE_MS, { page: walletsOf(wallet) + example, answers });
-    return { wallet, told };
+    const page = `${walletsOf(wallet)}${hasSolana ? '' : '<script>delete window.solana;</script>'}${example}`;
+    const told: unknown = await browse(script, PATIENCE_MS, { page, answers });
+    return { wallet, payer: payer.address, told };
   }
 
   it('executes with an injected wallet', async () => {
     const { wallet, told } = await submit('enter', 'page');
     expect(told).toMatchObject({ success: true, data: { stateChanges: { 'guest:page': { by: wallet } } } });
     expect(await house.evm.balanceOf(RECEIVER)).toBe(0n);
+  });
+
+  it('executes with an injected wallet of EVM chains, where there is no other', async () => {
+    const { payer, told } = await submit('enter', 'ethereum', false);
+    expect(told).toMatchObject({ data: { stateChanges: { 'guest:ethereum': { by: payer } } } });
   });
 
   it('pays with an injected EVM wallet', async () => {

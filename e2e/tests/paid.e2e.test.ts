@@ -245,6 +245,28 @@ describe('clients that pay', () => {
     await expectEarned(1n);
   });
 
+  it('may be the command line with a private key, which signs and pays, or pays alone', async () => {
+    const { run: cli, end } = commandLine({});
+    const made = join(house.folder, 'evm-wallet');
+    const shown = await cli('wallets', 'create', made, '--evm');
+    const { system, world } = house;
+    const target = ['--url', system.url, '--deployment', world.address, '--input', '{"name":"evm"}'];
+    const signed = await end('public', 'execute', ...target, '--event', 'enter', '--wallet', made);
+    expect(JSON.parse(signed.stdout).stateChanges['guest:evm'].by).toBe(shown.trim());
+    const key = join(house.folder, 'paying-key');
+    const private_ = await house.newPayer();
+    await writeFile(key, `${private_}\n`);
+    const { address } = privateKeyToAccount(private_);
+    const paid = await end('public', 'execute', ...target, '--event', 'toast', '--wallet', key, '--pay');
+    expect(paid.stdout).toContain(address);
+    const alone = await end('public', 'execute', ...target, '--event', 'treat', '--pay', '--evm-key', key);
+    expect(alone.stdout).toContain(address);
+    expect((await end('public', 'execute', ...target, '--event', 'treat')).stderr).toMatch(
+      /^Who calls\? Add --wallet/,
+    );
+    await expectEarned(2n);
+  });
+
   /** The first settlement is answered with an error, and nothing is charged; the next one is honest. */
   const beUnclearOnce = () => {
     const { facilitator } = house.evm;

@@ -3,14 +3,21 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { ERRORS } from '@orrery/contracts';
-import { createOrrery, type Deployment, type Orrery, OrreryError, type StreamEvent } from '@orrery/sdk';
+import {
+  createOrrery,
+  type Deployment,
+  injectedWallet,
+  type Orrery,
+  OrreryError,
+  type StreamEvent,
+} from '@orrery/sdk';
 import { createTestDatabase, type TestDatabase } from '@orrery/testing';
 import { repositoryRoot, type System } from '@orrery/testing/system';
 import { registerExactEvmScheme } from '@x402/evm/exact/client';
 import { x402Client } from '@x402/fetch';
 import { Client } from 'pg';
 import nacl from 'tweetnacl';
-import { privateKeyToAccount } from 'viem/accounts';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { apiClient } from '../src/api/api-client.js';
 import { startLosingProxy } from '../src/external/losing-proxy.js';
@@ -341,6 +348,36 @@ describe('public execution by the SDK', () => {
     expect(await client.executePublic({ ...target, by: first })).toEqual(answer);
   });
 
+  it('executes with the key of an account on EVM chains, also one that a browser has', async () => {
+    const account = privateKeyToAccount(generatePrivateKey());
+    const target = { deployment: house.world.address, event: 'enter', input: { name: 'Eve' } };
+    const { stateChanges } = await visitor().executePublic({ ...target, by: account });
+    expect(stateChanges['guest:Eve']).toMatchObject({ by: account.address });
+    const ethereum = {
+      request: async ({ method, params }: { method: string; params?: unknown }): Promise<unknown> => {
+        if (method === 'eth_requestAccounts') return [account.address.toLowerCase()];
+        const [raw, signer] = params as [`0x${string}`, string];
+        expect([method, signer]).toEqual(['personal_sign', account.address.toLowerCase()]);
+        return account.signMessage({ message: { raw } });
+      },
+    };
+    const again = await visitor().executePublic({ ...target, by: await injectedWallet(ethereum) });
+    expect(again.stateChanges['guest:Eve']).toMatchObject({ by: account.address });
+  });
+
+  it('executes by a payment alone where the event allows it', async () => {
+    const account = privateKeyToAccount(await house.newPayer());
+    const payer = new x402Client().setSpendControls({ maxAmountPerPayment: '$0.02' });
+    registerExactEvmScheme(payer, { signer: account });
+    const target = { deployment: house.world.address, event: 'treat', input: { name: 'alone' } };
+    const before = await house.evm.balanceOf(RECEIVER);
+    const { stateChanges } = await visitor().executePublic({ ...target, payer });
+    expect(stateChanges['guest:alone']).toMatchObject({ by: account.address });
+    expect((await house.evm.balanceOf(RECEIVER)) - before).toBe(PRICE);
+    const refused = await errorOf(visitor().executePublic({ ...target, event: 'toast', payer }));
+    expect(refused).toMatchObject({ status: 401, code: 'signature_required' });
+  });
+
   it('executes a message once although answers are lost', async () => {
     await using proxy = await startLosingProxy(system.url, 2);
     const target = { deployment: house.world.address, event: 'enter', input: { name: 'Lost' }, by: wallet };
@@ -352,6 +389,7 @@ describe('public execution by the SDK', () => {
   it('tells the price without a payer, and pays with one', async () => {
     const { address } = house.world;
     const target = { deployment: address, event: 'toast', input: { name: 'payer' }, by: wallet };
+    const before = await house.evm.balanceOf(RECEIVER);
     const refused = await errorOf(visitor().executePublic(target));
     expect(refused).toMatchObject({ status: 402, code: 'payment_required' });
     expect(refused.paymentRequired?.accepts).toMatchObject([{ amount: String(PRICE), payTo: RECEIVER }]);
@@ -360,6 +398,6 @@ describe('public execution by the SDK', () => {
     const { stateChanges, settlement } = await visitor().executePublic({ ...target, payer });
     expect(stateChanges['guest:payer']).toMatchObject({ visits: 1 });
     expect(settlement).toMatchObject({ success: true, network: 'eip155:84532' });
-    expect(await house.evm.balanceOf(RECEIVER)).toBe(PRICE);
+    expect((await house.evm.balanceOf(RECEIVER)) - before).toBe(PRICE);
   });
 });

@@ -21,6 +21,8 @@ export type {
 } from './journal/journal.js';
 export { createOrrery, type Orrery } from './orrery.js';
 export type {
+  EthereumProvider,
+  EvmWallet,
   PublicAnswer,
   PublicExecution,
   PublicExecutions,
@@ -28,7 +30,7 @@ export type {
   SignedMessage,
   SigningWallet,
 } from './public/public-executions.js';
-export { base58 } from './public/public-executions.js';
+export { base58, injectedWallet } from './public/public-executions.js';
 export type {
   CursorPagination,
   ItemOf,

@@ -1,11 +1,10 @@
 import { type Scope, scope } from '@orrery/contracts';
-import bs58 from 'bs58';
 import { type Command, InvalidArgumentError } from 'commander';
 import { askFor, operationNamed, performNamed } from '../operations/perform-operation.js';
 import { type ServerOptions, urlOf, withServerOptions } from '../server/find-server.js';
 import type { CommandContext } from '../terminal/context.js';
 import { numberLike } from '../terminal/options.js';
-import { readWalletFile } from '../wallets/wallet-file.js';
+import { readWalletFile, signatureOf } from '../wallets/wallet-file.js';
 
 interface KeyOptions extends ServerOptions {
   readonly account?: number;
@@ -107,12 +106,13 @@ async function signForKey(
   { name, scopes, expiresAt, ...options }: CreateOptions,
   context: CommandContext,
 ): Promise<void> {
-  const { address: wallet, sign } = await readWalletFile(file);
+  const signer = await readWalletFile(file);
+  const { address: wallet } = signer;
   const server = { url: await urlOf(options, context), key: '' };
   const asked = { wallet, purpose: 'key', name, scopes, ...(expiresAt !== undefined && { expiresAt }) };
   const challenge = await askFor(operationNamed('auth.challenge'), { body: asked }, server);
   const { message } = challenge.data as { message: string };
-  const signature = bs58.encode(sign(Buffer.from(message)));
+  const signature = await signatureOf(signer, message);
   const answer = await askFor(operationNamed('auth.token'), { body: { wallet, message, signature } }, server);
   const key = answer.data as SignedIn;
   context.write(`account ${key.account.id}, key ${key.keyId}, scopes ${key.scopes.join(',')}`);

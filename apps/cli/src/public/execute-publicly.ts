@@ -9,7 +9,7 @@ import {
 import { StartupError } from '@orrery/service-kit';
 import { readGivenFile } from '../documents/read-document.js';
 import { adviceOn } from '../server/ask-server.js';
-import type { Wallet } from '../wallets/wallet-file.js';
+import { type EvmKey, readEvmKey, type Wallet } from '../wallets/wallet-file.js';
 import { howToPay, offersOf, unaffordable } from './offers.js';
 
 /** Milliseconds in which a server that is away may come back. */
@@ -46,7 +46,7 @@ async function refusalOf(error: OrreryError, url: string): Promise<string> {
 }
 
 export interface PayerOptions {
-  /** File with the private key (0x and 64 hex digits) that pays, on EVM chains; without it the wallet pays, on Solana. */
+  /** File with the private key (0x and 64 hex digits) that pays, on EVM chains; without it the wallet itself pays. */
   readonly evmKey?: string;
   /** Address of a node of Solana; the public one of the network by default. */
   readonly solanaRpc?: string;
@@ -58,10 +58,15 @@ export interface PayerOptions {
  * Pays what a 402 asks for, in the well-known dollar assets alone. What it does not pay is a StartupError that says what
  * would be needed. The x402 packages are loaded here, so that no other command waits for them.
  */
-export async function createPayer(wallet: Wallet, options: PayerOptions): Promise<Payer> {
+export async function createPayer(wallet: Wallet | undefined, options: PayerOptions): Promise<Payer> {
   const { maxUsd, evmKey } = options;
-  const client = await x402ClientOf(wallet, options);
-  const family = evmKey === undefined ? 'solana' : 'evm';
+  const paying = evmKey === undefined ? wallet : await payingKey(evmKey);
+  if (paying === undefined)
+    throw new StartupError(
+      'Without --wallet the payer is the caller: add --evm-key <file with a private key>.',
+    );
+  const client = await x402ClientOf(paying, options);
+  const { family } = paying;
   return {
     createPaymentPayload: async (required: never) => {
       const reason = unaffordable(await offersOf(required as PaymentRequired), { family, maxUsd });
@@ -71,10 +76,10 @@ export async function createPayer(wallet: Wallet, options: PayerOptions): Promis
   };
 }
 
-async function x402ClientOf(wallet: Wallet, { evmKey, solanaRpc, maxUsd }: PayerOptions) {
+async function x402ClientOf(wallet: Wallet, { solanaRpc, maxUsd }: PayerOptions) {
   const { x402Client } = await import('@x402/fetch');
   const client = new x402Client().setSpendControls({ maxAmountPerPayment: `$${maxUsd}` });
-  if (evmKey === undefined) {
+  if (wallet.family === 'solana') {
     const { ExactSvmScheme } = await import('@x402/svm/exact/client');
     const { createKeyPairSignerFromBytes } = await import('@solana/kit');
     const signer = await createKeyPairSignerFromBytes(wallet.secretKey);
@@ -82,13 +87,15 @@ async function x402ClientOf(wallet: Wallet, { evmKey, solanaRpc, maxUsd }: Payer
   } else {
     const { registerExactEvmScheme } = await import('@x402/evm/exact/client');
     const { privateKeyToAccount } = await import('viem/accounts');
-    registerExactEvmScheme(client, { signer: privateKeyToAccount(await readEvmKey(evmKey)) });
+    registerExactEvmScheme(client, { signer: privateKeyToAccount(wallet.key) });
   }
   return client;
 }
 
-async function readEvmKey(path: string): Promise<`0x${string}`> {
-  const key = (await readGivenFile(path, '--evm-key names a file with 0x and 64 hex digits.')).trim();
-  if (/^0x[0-9a-fA-F]{64}$/.test(key)) return key as `0x${string}`;
+async function payingKey(path: string): Promise<EvmKey> {
+  const key = await readEvmKey(
+    await readGivenFile(path, '--evm-key names a file with 0x and 64 hex digits.'),
+  );
+  if (key !== undefined) return key;
   throw new StartupError(`${path} holds no private key: 0x and 64 hex digits are expected.`);
 }

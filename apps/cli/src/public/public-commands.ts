@@ -14,7 +14,7 @@ interface ExecuteOptions extends ServerOptions, PayerOptions {
   deployment: string;
   event: string;
   input: string;
-  wallet: string;
+  wallet?: string;
   pay: boolean;
 }
 
@@ -29,16 +29,23 @@ export function addPublicCommands(program: Command, context: CommandContext): vo
     )
     .requiredOption('--event <name>', 'the event to execute')
     .option('--input <file|json>', 'the event’s input, in JSON or YAML', '{}')
-    .requiredOption('--wallet <file>', 'key file, as `orrery wallets create` writes it')
+    .option(
+      '--wallet <file>',
+      'key file, as `orrery wallets create` writes it, or with a private key; without it the payer is the caller',
+    )
     .option('--pay', 'pay the price, if there is one', false)
     .option('--max-usd <amount>', 'the most to pay, in US dollars', dollars, 1)
-    .option('--evm-key <file>', 'private key that pays, on EVM chains; without it the wallet pays, on Solana')
+    .option('--evm-key <file>', 'private key that pays, on EVM chains; without it the wallet pays')
     .option('--solana-rpc <url>', 'node of Solana that the payment is made with');
   withServerOptions(execute).action((options: ExecuteOptions) => runPublicly(options, context));
 }
 
 async function runPublicly(options: ExecuteOptions, context: CommandContext): Promise<void> {
-  const wallet = await readWalletFile(options.wallet);
+  const wallet = options.wallet === undefined ? undefined : await readWalletFile(options.wallet);
+  if (wallet === undefined && !options.pay)
+    throw new StartupError(
+      'Who calls? Add --wallet <file> to sign, or --pay --evm-key <file> where the event lets its payer call.',
+    );
   const payer = options.pay ? await createPayer(wallet, options) : undefined;
   const url = await urlOf(options, context);
   const deployment = await addressOf(options, context);
@@ -48,7 +55,7 @@ async function runPublicly(options: ExecuteOptions, context: CommandContext): Pr
     context.note(
       `It is not known yet whether the payment was charged. The execution ${executionId} waits for its chain, a few minutes at most.`,
     );
-  const by = { publicKey: wallet.address, sign: wallet.sign };
+  const by = wallet?.family === 'solana' ? { publicKey: wallet.address, sign: wallet.sign } : wallet;
   const asked = { deployment, event: options.event, input, by, payer, onAwaitingPayment };
   const { settlement, ...answer } = await executePublicly(url, asked);
   context.write(JSON.stringify(answer, null, 2));

@@ -10,10 +10,18 @@ export interface SigningWallet {
   sign(message: Uint8Array): Uint8Array | Promise<Uint8Array>;
 }
 
+/**
+ * An account on EVM chains: its address, and how it signs a text by EIP-191. viem's accounts fit as they are. A contract account
+ * is named with its chain: `eip155:<chain id>:0x…`.
+ */
+export interface EvmWallet {
+  readonly address: string;
+  signMessage(text: { readonly message: string }): Promise<string>;
+}
+
 /** The signed members of a public execution. */
-export type SignedMessage = Pick<
-  components['schemas']['PublicExecuteRequest'],
-  'wallet' | 'message' | 'signature'
+export type SignedMessage = Required<
+  Pick<components['schemas']['PublicExecuteRequest'], 'wallet' | 'message' | 'signature'>
 >;
 
 /** What is executed: the deployment by its address, the event by its name. */
@@ -24,8 +32,11 @@ export interface PublicTarget {
 
 export interface PublicExecution extends PublicTarget {
   readonly input?: JsonObject | undefined;
-  /** Signs the message; or one that is signed already (`signMessage`), to repeat a call: it takes effect once. */
-  readonly by: SigningWallet | SignedMessage;
+  /**
+   * Signs the message; or one that is signed already (`signMessage`), to repeat a call: it takes effect once. Without it the
+   * payer is the caller, where the event allows that (`payerMayCall`).
+   */
+  readonly by?: SigningWallet | EvmWallet | SignedMessage | undefined;
   /** Pays where the event has a price; without it the price is the error `payment_required`. */
   readonly payer?: Payer | undefined;
   /** Called when it is not known yet whether the payment was charged; the answer comes once it is, within minutes. */
@@ -40,7 +51,7 @@ export interface PublicAnswer extends ExecutionAnswer {
 
 export interface PublicExecutions {
   /** Signs the text of one execution, now (docs/public-execution.md, "The message"). */
-  signMessage(target: PublicTarget, wallet: SigningWallet): Promise<SignedMessage>;
+  signMessage(target: PublicTarget, wallet: SigningWallet | EvmWallet): Promise<SignedMessage>;
   /**
    * Executes a public event of a published deployment. A payment is made once and sent again with each try. While it is
    * not known whether it was charged, this waits.
@@ -48,7 +59,7 @@ export interface PublicExecutions {
   executePublic(execution: PublicExecution): Promise<PublicAnswer>;
 }
 
-const EXECUTE = '/app/deployments/{address}/execute';
+const EXECUTE = '/app/deployments/{address}/events/{event}/execute';
 const EXECUTION = '/app/deployments/{address}/executions/{executionId}';
 const FIRST_POLL_MS = 500;
 const SLOWEST_POLL_MS = 5000;
@@ -64,13 +75,13 @@ export function createPublicExecutions({ answer }: Requests): PublicExecutions {
   };
   const send = async (
     execution: PublicExecution,
-    signed: SignedMessage,
+    signed: SignedMessage | undefined,
     paid = {},
   ): Promise<PublicAnswer> => {
     const { deployment, event, input, signal } = execution;
     const { body, headers } = await answer('post', EXECUTE, {
-      path: { address: deployment },
-      body: { event, ...signed, ...(input && { input }) },
+      path: { address: deployment, event },
+      body: { ...signed, ...(input && { input }) },
       headers: paid,
       signal,
     });
@@ -95,7 +106,7 @@ export function createPublicExecutions({ answer }: Requests): PublicExecutions {
     signMessage,
     executePublic: async (execution) => {
       const { by, payer } = execution;
-      const signed = 'sign' in by ? await signMessage(execution, by) : by;
+      const signed = by === undefined || 'signature' in by ? by : await signMessage(execution, by);
       try {
         return await send(execution, signed);
       } catch (error) {
@@ -113,15 +124,36 @@ const isAwaited = (data: ExecutionAnswer | Awaited): data is Awaited => 'executi
 async function signAt(
   time: number,
   { deployment, event }: PublicTarget,
-  wallet: SigningWallet,
+  wallet: SigningWallet | EvmWallet,
 ): Promise<SignedMessage> {
   const message = `orrery:${deployment.toLowerCase()}:${event}:${time}`;
+  if ('signMessage' in wallet)
+    return { wallet: wallet.address, message, signature: await wallet.signMessage({ message }) };
   const signature = await wallet.sign(new TextEncoder().encode(message));
   const { publicKey } = wallet;
   return {
     wallet: typeof publicKey === 'string' ? publicKey : base58(publicKey),
     message,
     signature: base58(signature),
+  };
+}
+
+/** What browsers have as `window.ethereum` (EIP-1193). */
+export interface EthereumProvider {
+  request(call: { method: string; params?: unknown }): Promise<unknown>;
+}
+
+/** The account that an injected wallet shows first, once its owner allows it. @throws the wallet's error */
+export async function injectedWallet(ethereum: EthereumProvider): Promise<EvmWallet> {
+  const [address] = (await ethereum.request({ method: 'eth_requestAccounts' })) as string[];
+  if (address === undefined) throw new Error('The wallet shows no account: unlock it, and choose one there.');
+  return {
+    address,
+    signMessage: async ({ message }) => {
+      const bytes = new TextEncoder().encode(message);
+      const text = `0x${[...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`;
+      return String(await ethereum.request({ method: 'personal_sign', params: [text, address] }));
+    },
   };
 }
 

@@ -180,7 +180,7 @@ it('sends the token to /api alone, and asks for it each time', async () => {
   expect(received.map(({ url, headers }) => [url, headers.authorization])).toEqual([
     ['/api/me', 'Bearer token-1'],
     ['/api/me', 'Bearer token-2'],
-    ['/app/deployments/0xabc/execute', undefined],
+    ['/app/deployments/0xabc/events/cheer/execute', undefined],
   ]);
 });
 
