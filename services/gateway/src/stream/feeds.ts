@@ -35,7 +35,7 @@ interface FeedDependencies {
   readonly clock: Pick<Clock, 'sleep'>;
 }
 
-export type Feeds = ReturnType<typeof createFeeds>;
+type Feeds = ReturnType<typeof createFeeds>;
 
 /** One feed of each deployment that is followed, for as long as it is. */
 export function createFeeds(dependencies: FeedDependencies) {
