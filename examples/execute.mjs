@@ -27,15 +27,13 @@ const { wallet, signature } = account
 function signWithNewWallet(text) {
   const { publicKey, privateKey } = generateKeyPairSync('ed25519');
   const { x } = publicKey.export({ format: 'jwk' });
-  const signed = sign(null, Buffer.from(text, 'utf8'), privateKey);
-  return { wallet: bs58.encode(Buffer.from(x, 'base64url')), signature: bs58.encode(signed) };
+  const signature = bs58.encode(sign(null, Buffer.from(text, 'utf8'), privateKey));
+  return { wallet: bs58.encode(Buffer.from(x, 'base64url')), signature };
 }
 
-const client = new x402Client();
-if (account) registerExactEvmScheme(client, { signer: account });
 // A 402 is paid, and the same request is sent again with the payment.
-const send = account ? wrapFetchWithPayment(fetch, client) : fetch;
-
+const payWith = (signer) => wrapFetchWithPayment(fetch, registerExactEvmScheme(new x402Client(), { signer }));
+const send = account ? payWith(account) : fetch;
 const execute = () =>
   send(`${server}/app/deployments/${deployment}/execute`, {
     method: 'POST',
@@ -53,10 +51,8 @@ if (answer.ok) {
   if (payment) process.stdout.write(`paid: ${Buffer.from(payment, 'base64')}\n`);
 } else {
   // A 402 lists the ways to pay: an amount in the smallest units of an asset, on a network.
-  for (const { maxAmountRequired, asset, network, extra, payTo } of body.accepts ?? [])
-    process.stderr.write(
-      `It costs ${maxAmountRequired} units of ${extra?.name ?? asset} on ${network}, to ${payTo}.\n`,
-    );
+  for (const { maxAmountRequired: amount, asset, network, extra, payTo } of body.accepts ?? [])
+    process.stderr.write(`It costs ${amount} units of ${extra?.name ?? asset} on ${network}, to ${payTo}.\n`);
   if (answer.status === 402 && !account)
     process.stderr.write('Set EVM_KEY to the private key of an account that pays (0x and 64 hex digits).\n');
   process.stderr.write(`${answer.status} ${body.code}: ${body.error}\n`);

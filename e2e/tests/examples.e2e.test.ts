@@ -43,7 +43,7 @@ async function play(name: string): Promise<string> {
 
 describe('the example', () => {
   it('league makes a table, refuses what breaks its rules, and can be played again', async () => {
-    for (const changes of [5, 0]) {
+    for (const changes of [6, 0]) {
       const written = await play('league');
       expect(written).toContain(`{"changes":${changes}}`);
       expect(written).toMatch(/refused: .*\(400 change_not_allowed\)/);
