@@ -27,6 +27,16 @@ describe('a version that is typed', () => {
     expect(versionBodyOf(versionDraftOf(stored()))).toEqual(definition);
   });
 
+  it('keeps what searches, and what a payment alone may execute', () => {
+    const searching = {
+      readEntities: [
+        { schema: 'horse', where: 'instance.wins > input.least', orderBy: 'wins desc', limit: 3 },
+      ],
+      executionSettings: { visibility: 'public', priceUsd: 0.05, cron: null, payerMayCall: true },
+    };
+    expect(versionBodyOf(versionDraftOf(stored(searching)))).toEqual({ ...definition, ...searching });
+  });
+
   it('removes what is empty, and gives no settings to a version that has none', () => {
     const empty = {
       inputSchema: null,

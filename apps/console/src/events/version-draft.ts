@@ -7,11 +7,9 @@ import { listOf, numberIn, whyNoNumber } from '../ui/typed-text.js';
 type VersionBody = components['schemas']['EventVersionBody'];
 export type ChangeMode = components['schemas']['ChangeMode'];
 
-/** How one schema's instances are read: its filter, separated by commas; empty for all. */
-export interface ReadDraft {
-  readonly schema: string;
-  readonly filter: string;
-}
+/** How one schema's instances are read; the filter's paths are separated by commas. What is empty is left out. */
+export const NEW_READ = { schema: '', filter: '', where: '', orderBy: '', limit: '' };
+export type ReadDraft = Readonly<typeof NEW_READ>;
 
 /** `either`: as it is without a rule. */
 export type Answer = 'either' | 'yes' | 'no';
@@ -34,6 +32,7 @@ export const NEW_VERSION = {
   delete: 'either' as Answer,
   visibility: 'admin' as 'admin' | 'public' | 'cron',
   priceUsd: '',
+  payerMayCall: false,
   schedule: '0 9 * * *',
   timezone: '',
   cronInput: '',
@@ -52,11 +51,17 @@ const answerOf = (value: boolean | undefined): Answer => {
 
 export function versionDraftOf(version: EventVersion): VersionDraft {
   const { mutationSettings, executionSettings, guards, behaviorPrompt } = version;
-  const { cron, visibility = 'admin', priceUsd } = executionSettings ?? {};
+  const { cron, visibility = 'admin', priceUsd, payerMayCall = false } = executionSettings ?? {};
   return {
     inputSchema: textOf(version.inputSchema),
     outputSchema: textOf(version.outputSchema),
-    reads: version.readEntities.map(({ schema, filter }) => ({ schema, filter: filter?.join(', ') ?? '' })),
+    reads: version.readEntities.map(({ schema, filter, where = '', orderBy = '', limit }) => ({
+      schema,
+      filter: filter?.join(', ') ?? '',
+      where,
+      orderBy,
+      limit: textOf(limit),
+    })),
     modes: version.stateChanges,
     decides: mutationSettings?.mode ?? (behaviorPrompt ? 'ai' : 'direct'),
     template: textOf(mutationSettings?.template),
@@ -68,6 +73,7 @@ export function versionDraftOf(version: EventVersion): VersionDraft {
     delete: answerOf(guards?.delete),
     visibility,
     priceUsd: textOf(priceUsd),
+    payerMayCall,
     schedule: cron?.schedule ?? NEW_VERSION.schedule,
     timezone: cron?.timezone ?? '',
     cronInput: textOf(cron?.input),
@@ -87,7 +93,7 @@ export function versionBodyOf(draft: VersionDraft, at = ''): VersionBody {
   const body: VersionBody = {
     inputSchema: read.json(draft.inputSchema, '/inputSchema'),
     outputSchema: read.json(draft.outputSchema, '/outputSchema'),
-    readEntities: draft.reads.length === 0 ? null : draft.reads.map(readOf),
+    readEntities: draft.reads.length === 0 ? null : draft.reads.map((one, index) => readOf(one, index, read)),
     stateChanges: draft.modes === null ? null : { ...draft.modes },
     ...decisionOf(draft, read),
     executionSettings: executionOf(draft, read),
@@ -136,7 +142,9 @@ function executionOf(
   const { visibility, unset } = draft;
   const priceUsd = read.number(draft.priceUsd, '/executionSettings/priceUsd') ?? null;
   if (visibility === 'admin' && priceUsd === null && unset.includes('executionSettings')) return null;
-  return { visibility, priceUsd, cron: visibility === 'cron' ? cronOf(draft, read) : null };
+  const cron = visibility === 'cron' ? cronOf(draft, read) : null;
+  const payerMayCall = visibility === 'public' && draft.payerMayCall;
+  return { visibility, priceUsd, cron, ...(payerMayCall && { payerMayCall }) };
 }
 
 function cronOf({ schedule, timezone, cronInput }: VersionDraft, read: Reader) {
@@ -148,9 +156,16 @@ function cronOf({ schedule, timezone, cronInput }: VersionDraft, read: Reader) {
   };
 }
 
-function readOf({ schema, filter }: ReadDraft) {
+function readOf({ schema, filter, where, orderBy, limit }: ReadDraft, index: number, read: Reader) {
   const paths = listOf(filter);
-  return { schema, ...(paths.length > 0 && { filter: paths }) };
+  const most = read.number(limit, `/readEntities/${index}/limit`);
+  return {
+    schema,
+    ...(paths.length > 0 && { filter: paths }),
+    ...(where.trim() !== '' && { where }),
+    ...(orderBy.trim() !== '' && { orderBy }),
+    ...(most !== undefined && { limit: most }),
+  };
 }
 
 function guardsOf(draft: VersionDraft, read: Reader): NonNullable<VersionBody['guards']> | null {

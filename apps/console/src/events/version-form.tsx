@@ -2,14 +2,14 @@ import { type ReactNode, useEffect, useState } from 'react';
 import { useNextTimes } from '../api/deployments.js';
 import type { EntitySchema } from '../api/records.js';
 import { useSchemas } from '../api/worlds.js';
-import { Button } from '../ui/button.js';
-import { CheckField, NumberField, named, type Option, SelectField, TextField } from '../ui/field.js';
+import { CheckField, NumberField, type Option, SelectField, TextField } from '../ui/field.js';
 import { JsonEditor } from '../ui/json-editor/json-editor.js';
 import { problemAt, problemsOf, wordsOf } from '../ui/messages.js';
 import { Card } from '../ui/page.js';
 import { fieldOf } from '../ui/save-form.js';
 import { Time } from '../ui/values.js';
-import type { Answer, ChangeMode, ReadDraft, VersionDraft } from './version-draft.js';
+import type { Answer, ChangeMode, VersionDraft } from './version-draft.js';
+import { Reads } from './version-reads.js';
 import { MODE_WORDS, VERSION_LABELS, type VersionProblems } from './version-words.js';
 
 interface VersionFormProps {
@@ -47,7 +47,7 @@ export function VersionForm({ world, ...props }: VersionFormProps & { world: str
         <Contracts {...parts} />
       </Part>
       <Part title="Reads" lead="Which instances it sees before it decides.">
-        <Reads {...parts} />
+        <Reads {...parts} reads={parts.draft.reads} change={(reads) => props.change({ reads })} />
       </Part>
       <Part title="May change" lead="And how a change meets the state that is there.">
         <Modes {...parts} />
@@ -130,6 +130,13 @@ const Execution = (parts: PartProps) => (
         />
       )}
     </div>
+    {parts.draft.visibility === 'public' && (
+      <CheckField
+        label="A payment alone may execute it: the payer is the caller"
+        checked={parts.draft.payerMayCall}
+        onChange={(payerMayCall) => parts.change({ payerMayCall })}
+      />
+    )}
     {parts.draft.visibility === 'cron' && <CronFields {...parts} />}
   </div>
 );
@@ -158,55 +165,6 @@ const Part = ({ title, lead, children }: { title: string; lead: string; children
     {children}
   </Card>
 );
-
-function Reads({ draft: { reads }, change, problems, schemas }: PartProps) {
-  const replace = (index: number, part: Partial<ReadDraft>) =>
-    change({ reads: reads.map((read, at) => (at === index ? { ...read, ...part } : read)) });
-  const [first = ''] = schemas;
-  return (
-    <div className="space-y-3">
-      {reads.map((read, index) => (
-        <div key={keyOf(reads, index)} className="grid items-start gap-3 sm:grid-cols-[1fr_2fr_auto]">
-          <SelectField
-            label="Schema"
-            value={read.schema}
-            onChange={(schema) => replace(index, { schema })}
-            options={named(new Set([read.schema, ...schemas]))}
-            error={problems.at(`/readEntities/${index}/schema`)}
-          />
-          <TextField
-            label="Those that the input names at"
-            value={read.filter}
-            onChange={(filter) => replace(index, { filter })}
-            hint="Paths into the input, separated by commas. Empty: all instances."
-            error={problems.at(`/readEntities/${index}/filter`)}
-          />
-          <Button
-            className="sm:mt-6"
-            aria-label={`Remove ${read.schema} from what is read`}
-            onClick={() => change({ reads: reads.toSpliced(index, 1) })}
-          >
-            Remove
-          </Button>
-        </div>
-      ))}
-      {reads.length === 0 && <p className="text-muted">It reads nothing: it sees its input alone.</p>}
-      <Button
-        size="small"
-        disabled={schemas.length === 0}
-        onClick={() => change({ reads: [...reads, { schema: first, filter: '' }] })}
-      >
-        Read a schema
-      </Button>
-    </div>
-  );
-}
-
-/** A schema may be read twice, with different filters: then its turn tells them apart. */
-function keyOf(reads: readonly ReadDraft[], index: number): string {
-  const schema = reads[index]?.schema ?? '';
-  return `${schema} ${reads.slice(0, index).filter((read) => read.schema === schema).length}`;
-}
 
 type Choice = ChangeMode | 'no';
 
