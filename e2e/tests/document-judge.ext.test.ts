@@ -54,7 +54,10 @@ describe('a judge that knows only openapi.json', () => {
       expect(violations).toEqual([]);
       const names = new Set([...answers.keys()].map((name) => name.split(' ', 1)[0]));
       expect([...names].sort()).toEqual(routedOperations.map(({ name }) => name).sort());
-      const missed = [...answers].filter(([, one]) => judge(spoilt(one)).length === 0);
+      // A 304 has no body to spoil.
+      const missed = [...answers].filter(
+        ([, one]) => one.answer.body !== '' && judge(spoilt(one)).length === 0,
+      );
       expect(missed.map(([name]) => name)).toEqual([]);
     },
   );
