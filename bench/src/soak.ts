@@ -1,4 +1,5 @@
 import { writeFile } from 'node:fs/promises';
+import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Resources } from '@orrery/service-kit';
 import { query, startNatsServer } from '@orrery/testing/servers';
@@ -7,7 +8,7 @@ import { runFileLoad, runHttpLoad } from './load/http-load.js';
 import { SignedRequests } from './load/signed-requests.js';
 import { memoryByProgram } from './measuring/machine.js';
 import { quantile } from './measuring/report.js';
-import { machine } from './measuring/results.js';
+import { isReached, machine, VERDICTS_HEAD, type Verdict, verdictRow } from './measuring/results.js';
 import { runMeasurement } from './measuring/run-measurement.js';
 import { startPostgres } from './systems/postgres.js';
 import { addressIn, instancePath, poster, setUpDeployments, TICK } from './systems/set-up.js';
@@ -30,13 +31,6 @@ const CONNECTIONS = { executions: 48, publicly: 8, reads: 8 };
 /** Public executions are signed beforehand, for this rate. */
 const PUBLIC_PER_SECOND = 1500;
 const SAMPLE_MS = 5000;
-
-interface Verdict {
-  readonly what: string;
-  readonly value: number;
-  readonly atLeast?: number;
-  readonly atMost?: number;
-}
 
 /**
  * A mixed load on five processes for some minutes: does the memory of any process grow, does the rate fall? And whether a
@@ -62,21 +56,12 @@ async function runSoak(options: SoakOptions): Promise<void> {
   const lists = await compareHistories(system, postgres.url, { short, long }, options);
   const load = await loadForMinutes(system, folder, loaded, options);
   const verdicts = [...lists, ...load];
-  const lines = verdicts.map(lineOf);
+  const lines = verdicts.map(verdictRow);
   for (const line of lines) write(line);
   const head = `${new Date().toISOString().slice(0, 10)}, ${machine()}, ${options.minutes} minutes of ${options.minute} s.`;
-  const table = ['| what | seen | asked for | |', '| --- | --- | --- | --- |', ...lines];
-  await writeFile(FILE, ['# Results of `npm run soak`', '', head, '', ...table, ''].join('\n'));
+  const page = ['# Results of `npm run soak`', '', head, '', ...VERDICTS_HEAD, ...lines, ''];
+  await writeFile(FILE, page.join('\n'));
   if (!verdicts.every(isReached)) process.exitCode = 1;
-}
-
-const isReached = ({ value, atLeast = -Infinity, atMost = Infinity }: Verdict) =>
-  value >= atLeast && value <= atMost;
-
-function lineOf(verdict: Verdict): string {
-  const { what, value, atLeast, atMost } = verdict;
-  const asked = atLeast === undefined ? `≤ ${atMost}` : `≥ ${atLeast}`;
-  return `| ${what} | ${value.toFixed(2)} | ${asked} | ${isReached(verdict) ? 'reached' : 'missed'} |`;
 }
 
 /** Entries and changes of the rare event and instance in each history. */
@@ -215,7 +200,8 @@ async function sampleMemory(ms: number): Promise<Record<string, number>> {
   const samples: Record<string, number>[] = [];
   for (const until = performance.now() + ms; performance.now() < until; ) {
     samples.push(memoryByProgram());
-    await new Promise((resolve) => setTimeout(resolve, Math.min(SAMPLE_MS, ms / 4)));
+    // A load of another process is sampled: there is no event to wait for.
+    await setTimeout(Math.min(SAMPLE_MS, ms / 4));
   }
   const programs = Object.keys(samples[0] ?? {});
   return Object.fromEntries(

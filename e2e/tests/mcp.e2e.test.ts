@@ -79,8 +79,14 @@ async function connect(
 const publicPath = () => `/mcp/deployments/${deployment.address}`;
 const wallet = createWallet();
 const signed = (event: string) => wallet.sign({ deployment: deployment.address, event });
-// biome-ignore lint/suspicious/noExplicitAny: what comes is what the test examines
-const answerOf = (result: unknown) => (result as any).structuredContent;
+/** What the answers that are examined have; each test checks what it needs of it. */
+interface Answered {
+  readonly code: string;
+  readonly data: { readonly name: string; readonly address: string };
+  readonly pagination: unknown;
+  readonly errors: readonly { readonly pointer: string }[];
+}
+const answerOf = (result: unknown) => (result as { structuredContent: Answered }).structuredContent;
 
 describe.each(['auto', 'legacy'] as const)(
   'a published deployment, to a client of the protocol (%s)',
@@ -242,7 +248,7 @@ describe('the account of a key', () => {
     );
     expect(page.pagination).toMatchObject({ limit: 1 });
     const refused = await client.callTool({ name: 'worlds_create', arguments: { body: { title: 'x' } } });
-    expect(answerOf(refused).errors.map(({ pointer }: { pointer: string }) => pointer)).toContain('/title');
+    expect(answerOf(refused).errors.map(({ pointer }) => pointer)).toContain('/title');
   });
 
   it('shows and does what the key may do alone', async () => {

@@ -53,7 +53,7 @@ export async function writeResults(
 ): Promise<void> {
   const read: Reader = (run, what = 'perSecond') =>
     medians.find(({ name }) => name === run)?.[what] ?? Number.NaN;
-  const verdicts = TARGETS.map((target) => ({ ...target, value: target.of(read) })).filter(
+  const verdicts: Verdict[] = TARGETS.map((target) => ({ ...target, value: target.of(read) })).filter(
     ({ value }) => !Number.isNaN(value),
   );
   const page = [
@@ -65,9 +65,8 @@ export async function writeResults(
     '| --- | --- | --- | --- | --- |',
     ...medians.map(rowOf),
     '',
-    '| target | reached | asked for | |',
-    '| --- | --- | --- | --- |',
-    ...verdicts.map(verdictOf),
+    ...VERDICTS_HEAD,
+    ...verdicts.map(verdictRow),
     '',
   ];
   await writeFile(FILE, page.join('\n'));
@@ -85,13 +84,19 @@ function rowOf({ name, perSecond, least, most, p50Ms, p99Ms, idleShare, microsec
   return `| ${name} | ${rate} | ${latency} | ${Math.round(idleShare * 100)} % | ${programs} |`;
 }
 
-function verdictOf({
-  what,
-  value,
-  atLeast,
-  atMost,
-}: Pick<Target, 'what' | 'atLeast' | 'atMost'> & { value: number }): string {
-  const isReached = atLeast === undefined ? value <= (atMost ?? 0) : value >= atLeast;
+/** A figure and its bound, one of the two. */
+export interface Verdict extends Pick<Target, 'what' | 'atLeast' | 'atMost'> {
+  readonly value: number;
+}
+
+export const isReached = ({ value, atLeast, atMost = 0 }: Verdict): boolean =>
+  atLeast === undefined ? value <= atMost : value >= atLeast;
+
+/** Of a table of verdicts. */
+export const VERDICTS_HEAD = ['| target | reached | asked for | |', '| --- | --- | --- | --- |'];
+
+export function verdictRow(verdict: Verdict): string {
+  const { what, value, atLeast, atMost } = verdict;
   const asked = atLeast === undefined ? `≤ ${atMost}` : `≥ ${atLeast}`;
-  return `| ${what} | ${value.toFixed(2)} | ${asked} | ${isReached ? 'reached' : 'missed'} |`;
+  return `| ${what} | ${value.toFixed(2)} | ${asked} | ${isReached(verdict) ? 'reached' : 'missed'} |`;
 }

@@ -63,6 +63,23 @@ it('knows the last ids, so a repetition is stored once, and forgets older ones',
   expect(seen.filter((id) => id === 'first')).toHaveLength(2);
 });
 
+it('begins nothing new while too many messages are sent back', async () => {
+  const { append, read } = open();
+  const seen = new Set<string>();
+  const stop = read(async ({ id, sendBack }) => {
+    seen.add(id);
+    sendBack(60_000);
+  });
+  for (let n = 0; n < 1500; n++) await append(String(n));
+  await vi.waitFor(() => expect(seen.size).toBeGreaterThan(1000));
+  await append('one more');
+  expect(seen.size).toBeLessThan(1100);
+  await stop();
+  const later = new Set<string>();
+  read(async ({ id }) => void later.add(id));
+  await vi.waitFor(() => expect(later.size).toBe(1501));
+});
+
 it('delivers again what was sent back while nobody read, with the number of its try', async () => {
   const { append, read } = open();
   const tries: string[] = [];

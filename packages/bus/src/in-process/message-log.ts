@@ -12,6 +12,8 @@ export interface LogDependencies {
 
 /** Ids of a subject by which a repetition is recognized. */
 const KNOWN_IDS = 10_000;
+/** With more messages sent back than this, a consumer begins no new ones. */
+const MAX_SENT_BACK = 1000;
 const MAX_CHARACTERS = 32 * 1024 * 1024;
 /** Of these, what stays when there were more. */
 const STAYS = 7 / 8;
@@ -121,6 +123,8 @@ class Consumer {
   readonly #slots = new WorkSlots(MAX_IN_FLIGHT);
   /** Sent back, and due again. */
   readonly #due: Try[] = [];
+  /** Sent back, and not due yet. */
+  #resting = 0;
   #reading: { readonly receive: ReadOptions['receive']; readonly signal: AbortSignal } | undefined;
 
   constructor(
@@ -151,6 +155,7 @@ class Consumer {
   }
 
   #takeNew(): Try | undefined {
+    if (this.#resting > MAX_SENT_BACK) return undefined;
     const found = this.next(this.cursor);
     if (found === undefined) return undefined;
     this.cursor = found.after;
@@ -159,6 +164,7 @@ class Consumer {
 
   #deliveryOf({ fact, tries }: Try, signal: AbortSignal): FactDelivery {
     const again = () => {
+      this.#resting -= 1;
       this.#due.push({ fact, tries: tries + 1 });
       this.deliver();
     };
@@ -166,7 +172,10 @@ class Consumer {
       ...fact,
       tries,
       done: () => undefined,
-      sendBack: (delayMs) => void this.clock.sleep(delayMs, signal).then(again, again),
+      sendBack: (delayMs) => {
+        this.#resting += 1;
+        this.clock.sleep(delayMs, signal).then(again, again);
+      },
     };
   }
 }

@@ -109,7 +109,7 @@ function holds(condition: Condition, frame: Frame): boolean {
   }
 }
 
-/** An author's `fail()` is a failure as any other here: there is nobody to be told. */
+/** A test that fails is false, also by `fail()`: a query answers with instances, so its text would reach nobody. */
 function passes({ run, weight }: ConditionTest, frame: Frame): boolean {
   spend(frame, weight);
   try {

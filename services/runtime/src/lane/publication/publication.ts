@@ -80,12 +80,17 @@ export function startPublication({ db, bus, leases, clock, logger }: Publication
       broadcastOccurrences(bus, batch);
     },
     /** Publishes the first entry of a deployment that is known to be committed. If it fails, the owner finds the entry. */
-    created: async (deployment: string): Promise<void> => {
+    created: (deployment: string): void => {
       broadcastLifecycle(bus, [deployment]);
-      const journal = await unpublishedOf(db, deployment);
-      if (journal === undefined) return;
-      unpublished.found(journal);
-      relay.wake();
+      unpublishedOf(db, deployment).then(
+        (journal) => {
+          if (journal === undefined) return;
+          unpublished.found(journal);
+          relay.wake();
+        },
+        (error: unknown) =>
+          logger.info({ err: error, deployment }, 'a first entry was not read; its owner publishes it'),
+      );
     },
     /** Looks for what earlier owners of newly held partitions have left. */
     wake: relay.wake,
