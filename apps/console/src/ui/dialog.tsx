@@ -51,29 +51,34 @@ interface ConfirmProps extends Pick<ButtonProps, 'look' | 'size' | 'disabled'> {
   onConfirm: () => Promise<unknown>;
 }
 
-export function Confirm({ verb, title, children, onConfirm, look = 'danger', ...rest }: ConfirmProps) {
+export function Confirm({ verb, title, children, onConfirm, look = 'danger', ...button }: ConfirmProps) {
+  const question = { verb, title, children, onConfirm };
   const [isOpen, setOpen] = useState(false);
-  const doing = useMutation({ mutationFn: onConfirm, onSuccess: () => setOpen(false) });
-  const open = (next: boolean) => {
+  // What is being done may turn the question into its opposite before the dialog has closed.
+  const [asked, setAsked] = useState(question);
+  const doing = useMutation({ mutationFn: () => asked.onConfirm(), onSuccess: () => setOpen(false) });
+  const ask = () => {
     doing.reset();
-    setOpen(next);
+    setAsked(question);
+    setOpen(true);
   };
+  const close = () => setOpen(false);
   return (
     <>
-      <Button {...rest} look={look} onClick={() => open(true)}>
+      <Button {...button} look={look} onClick={ask}>
         {verb}
       </Button>
-      <Dialog title={title} open={isOpen} onClose={() => open(false)}>
-        <div>{children}</div>
+      <Dialog title={asked.title} open={isOpen} onClose={close}>
+        <div>{asked.children}</div>
         <ErrorNote error={doing.error} />
         <Actions>
-          <Button onClick={() => open(false)}>Cancel</Button>
+          <Button onClick={close}>Cancel</Button>
           <Button
             look={look === 'danger' ? 'danger' : 'primary'}
             pending={doing.isPending}
             onClick={() => doing.mutate()}
           >
-            {verb}
+            {asked.verb}
           </Button>
         </Actions>
       </Dialog>
