@@ -20,17 +20,18 @@ import { worldHandlers } from './operations/worlds.js';
 export type CatalogHandlers = Handlers<typeof catalogContract.rpcs>;
 
 /** The handlers of all RPCs of the catalog. A missing RPC does not compile. */
-export const catalogHandlers = (context: CatalogContext): CatalogHandlers =>
-  refusing(context.limits, {
+export const catalogHandlers = (context: CatalogContext): CatalogHandlers => ({
+  ...refusing(context.limits, {
     ...worldHandlers(context),
     ...entitySchemaHandlers(context),
     ...attributeHandlers(context),
     ...eventHandlers(context),
     ...versionHandlers(context),
-    ...definitionHandlers(context),
     ...checkHandlers(context),
-    'limits.ofDefinitions': async () => limitsOf(context.limits),
-  });
+  }),
+  ...definitionHandlers(context),
+  'limits.ofDefinitions': async () => limitsOf(context.limits),
+});
 
 const limitsOf = ({ worldSchemaBytes, ...limits }: CatalogLimits) => ({
   ...limits,
@@ -39,7 +40,7 @@ const limitsOf = ({ worldSchemaBytes, ...limits }: CatalogLimits) => ({
 
 type AnyHandler = (request: never, call: CallContext) => Promise<unknown>;
 
-/** Wraps every handler: bodies keep to the limits, and whatever it throws leaves the service as a `ServiceError`. */
+/** Bodies keep to the limits, and what breaks a constraint is told as the caller's mistake that it is. */
 function refusing<H extends Record<keyof H, AnyHandler>>(limits: CatalogLimits, handlers: H): H {
   const wrapped = Object.entries<AnyHandler>(handlers).map(([name, handle]) => {
     const handler: AnyHandler = async (request, call) => {

@@ -10,7 +10,7 @@ import {
 } from '@orrery/contracts';
 import { quoted } from '../messages/error-text.js';
 import { combinators, withUnevaluated } from './keywords/combinators.js';
-import type { Check, KeywordCompiler, SchemaContext } from './keywords/validation.js';
+import { type Check, type KeywordCompiler, type SchemaContext, together } from './keywords/validation.js';
 import { lists, objects, scalars } from './keywords/values.js';
 import { CONTRACT_LIMITS, SCHEMA_KEYWORDS, Survey } from './survey/survey-schema.js';
 
@@ -167,5 +167,5 @@ const keywords: readonly KeywordCompiler[] = [...scalars, ...lists, ...objects, 
 
 function compileObject(schema: JsonObject, context: SchemaContext): Check {
   const checks = keywords.map((keyword) => keyword(schema, context)).filter((check) => check !== undefined);
-  return withUnevaluated((value, run) => run.everyCheck(checks, value), schema, context);
+  return withUnevaluated(together(checks), schema, context);
 }

@@ -153,6 +153,12 @@ export class Validation {
   }
 }
 
+/** All checks of one schema as one. */
+export const together =
+  (checks: readonly Check[]): Check =>
+  (value, run) =>
+    run.everyCheck(checks, value);
+
 /** The end of a message about a value: `; found the text "7".` */
 export const foundText = (value: JsonValue, isShown: boolean): string =>
   isShown ? `; found ${shownValue(value)}.` : '.';

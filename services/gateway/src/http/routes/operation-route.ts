@@ -12,10 +12,10 @@ import type { Clock } from '@orrery/service-kit';
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import { isFromHere } from '../../core/clients/clients.js';
 import type { CallOperation, GatewayCall, OperationReply, RoutedRpc } from '../../core/requests/operation.js';
-import { envelopeOf } from '../../core/requests/reply-text.js';
 import { type RequestSchema, requestSchema } from '../../core/requests/request-schema.js';
 import { principalOf } from '../access/access.js';
 import type { Admission } from '../load/requests.js';
+import { envelopeOf } from './dispatch.js';
 
 export interface RouteContext {
   call: CallOperation;

@@ -124,6 +124,7 @@ function searchAll(
   view: InstanceView,
   read: ReadSet,
 ): [schema: string, found: ReadonlySet<string>][] {
+  if (searches.length === 0) return [];
   const work = searchWork();
   return searches.map(({ schema: entitySchema, among, ...search }) => {
     const schema = definition.schemaNamed(entitySchema);

@@ -1,5 +1,5 @@
 import { classifyPostgresError, type PostgresFailure, toCallError, toServiceError } from '@orrery/database';
-import { activeTrace, createInFlightCounter, Slots } from '@orrery/service-kit';
+import { activeTrace, createInFlightCounter, isTraced, Slots } from '@orrery/service-kit';
 import { isEmpty } from '../../store/commit/batch.js';
 import type { Refusal } from '../../store/commit/commit-statement.js';
 import { NotOwner, partitionOf } from '../../store/leases/leases.js';
@@ -27,6 +27,7 @@ import {
 export function createLanes(parts: LaneParts) {
   const inFlight = createInFlightCounter();
   const open = new Slots<QueuedItem>();
+  const traced = isTraced();
   const prepareAndQueue = (queued: QueuedItem): void => {
     if (queued.stage === 'committing') queued.stage = 'undecided';
     prepareItem(parts, queued).then(() => queueForDecision(queued), queued.reject);
@@ -73,7 +74,7 @@ export function createLanes(parts: LaneParts) {
             // NotOwner goes to the router, an unknown error becomes `internal`.
             reject(error instanceof NotOwner ? error : toCallError(error));
           },
-          trace: activeTrace(),
+          trace: traced ? activeTrace() : undefined,
           stage: 'undecided',
           needs: undefined,
           state: undefined,

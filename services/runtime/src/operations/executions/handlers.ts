@@ -53,7 +53,8 @@ export function executionWrites(context: RuntimeContext): OwnedHandlers<Writes> 
         return { data: await dryRun(context, request, query, call) };
       }
       const [operation, key] = [`execute ${deployment.id}`, headers['idempotency-key']];
-      const keyed = keyedRequest(operation, key, body, call.caller, context.clock.now());
+      const now = context.clock.now();
+      const keyed = key === undefined ? undefined : keyedRequest(operation, key, body, call.caller, now);
       return { data: await execute(context, request, { keyed, asynchronous }, call) };
     },
     'executions.ofCall': async (deployment, { callId }, call) => {
