@@ -20,6 +20,7 @@ const canonical = (json) => {
 };
 const COVERED =
   'v deployment id seq kind event eventVersion versionHash trigger caller status input changes result error llmHash attestation paymentKey executedAt prevHash';
+const ADDED = 'decidedAt evaluator timers cause depth readHistoryHash randomness';
 const check = (holds, what) => {
   if (!holds) throw new Error(what);
 };
@@ -48,7 +49,11 @@ async function fold(deployment, until = Infinity) {
   let seq = 0;
   for (const entry of (await journalOf(deployment)).filter((one) => one.seq <= until)) {
     check(entry.seq === ++seq && entry.prevHash === prevHash, `entry ${seq} does not follow the one before`);
-    const covered = Object.fromEntries(COVERED.split(' ').map((member) => [member, entry[member]]));
+    const added = ADDED.split(' ').filter((member) => entry[member] !== undefined);
+    check(entry.v === 2 || (entry.v === 1 && added.length === 0), `entry ${seq} is of another version`);
+    const covered = Object.fromEntries(
+      [...COVERED.split(' '), ...added].map((member) => [member, entry[member]]),
+    );
     prevHash = sha256(canonical(covered));
     check(prevHash === entry.hash, `the hash of entry ${seq} does not cover it`);
     for (const change of entry.changes) apply(states, change);

@@ -1,7 +1,14 @@
 import { Resources } from '@orrery/service-kit';
 import { createTestDatabase, describeWithNats, PATIENT } from '@orrery/testing';
-import { startNatsServer } from '@orrery/testing/servers';
-import { builtProgram, type Fleet, type Member, startFleet } from '@orrery/testing/system';
+import { startNatsServer, withClient } from '@orrery/testing/servers';
+import {
+  BUILT_COMMAND,
+  builtProgram,
+  type Fleet,
+  type Member,
+  startFleet,
+  startNode,
+} from '@orrery/testing/system';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { contains } from '../src/api/check-answer.js';
 import { findViolations } from '../src/invariants/find-violations.js';
@@ -90,7 +97,12 @@ function suite(): void {
       ).toEqual([]);
     }
     const whileOldsEnded = counting.interruptions().length;
+    // The operator says that no old process is left: until then entries have the form that these could read.
+    expect(await versionsOf(fleet.databaseUrl)).toEqual([1]);
+    await finishUpgrade(fleet);
+    await goOn();
     await runs();
+    expect(await versionsOf(fleet.databaseUrl)).toEqual([1, 2]);
     await counting.finish();
     expect(new Set(await messages.repeat())).toEqual(new Set(['the first answer']));
     expect(counting.interruptions().slice(whileOldsEnded)).toEqual([]);
@@ -98,6 +110,17 @@ function suite(): void {
     expect(await findViolations(fleet.databaseUrl)).toEqual([]);
   });
 }
+
+const finishUpgrade = async ({ commandEnv }: Fleet): Promise<void> => {
+  await using command = startNode(BUILT_COMMAND, commandEnv, { args: ['database', 'finish-upgrade'] });
+  expect(await command.exited).toBe(0);
+};
+
+const versionsOf = (databaseUrl: string): Promise<number[]> =>
+  withClient(databaseUrl, async (client) => {
+    const { rows } = await client.query('select distinct v from runtime.journal order by v');
+    return rows.map(({ v }) => v);
+  });
 
 /** Executes messages of a wallet, and repeats them all. */
 function messagesTo(url: string, { address }: MadeDeployment) {

@@ -55,14 +55,18 @@ const storedRows = (client: Client) => ({
     const { rows } = await client.query(
       `select v, seq::int, id, kind, event, event_version as "eventVersion", version_hash as "versionHash", trigger,
               caller, status, input, changes, result, error, llm_hash as "llmHash", attestation,
-              payment_key as "paymentKey", executed_at as "executedAt", prev_hash as "prevHash", hash
+              payment_key as "paymentKey", executed_at as "executedAt", prev_hash as "prevHash", hash,
+              decided_at as "decidedAt", evaluator, recorded
          from runtime.journal where deployment_id = $1 order by seq`,
       [deployment.id],
     );
-    return rows.map((row) => ({
+    return rows.map(({ decidedAt, evaluator, recorded, ...row }) => ({
       ...row,
       deployment: deployment.address,
       executedAt: row.executedAt.toISOString(),
+      ...(decidedAt !== null && { decidedAt: decidedAt.toISOString() }),
+      ...(evaluator !== null && { evaluator }),
+      ...recorded,
     }));
   },
   payments: async ({ id }: StoredDeployment): Promise<StoredPayment[]> => {

@@ -31,6 +31,7 @@ import {
   createDeploymentAccess,
   createDeploymentDirectory,
 } from './store/deployments/deployment-directory.js';
+import type { JournalForm } from './store/journal/journal-form.js';
 import { createLifetimes } from './store/journal/lifetimes.js';
 import { createHeldPartitions } from './store/leases/leases.js';
 import { createUsedKeys } from './store/runs/once-store.js';
@@ -58,6 +59,7 @@ interface ContextParts extends RuntimeDependencies {
   readonly instance: string;
   readonly resources: Resources;
   readonly decider: Decider;
+  readonly journal: JournalForm;
 }
 
 /** Commits in flight at once: while one is written, others are decided and answered (docs/adr/0010). */
@@ -91,6 +93,7 @@ export function createRuntimeContext(
     ...services,
     ...owned,
     ...{ pools, bus, directory, messageWindow },
+    journalVersion: parts.journal.version,
     chains: new Set(config.chains),
     access: createDeploymentAccess(pools.lanes.db, directory),
     route: createRouter({ db: pools.lanes.db, bus, instance, held: owned.held, clock }),
@@ -111,7 +114,7 @@ interface Services extends Omit<RunDependencies, 'lanes' | 'outside' | 'held'> {
 
 /** The leases, the states of the deployments that they cover, and the lanes that change these states. */
 function createOwnership(
-  { database, pools, bus, instance, resources, aroundCommit = (commit) => commit }: ContextParts,
+  { database, pools, bus, journal, instance, resources, aroundCommit = (commit) => commit }: ContextParts,
   { memory, leaseTtlMs, payments: { settleMs } }: RuntimeConfig,
   services: Services,
 ) {
@@ -145,6 +148,7 @@ function createOwnership(
     commitSlots,
     instances: createInstanceLoader(db),
     ids,
+    journalVersion: journal.version,
     claimSchemas: catalog.claimSchemas,
     claimMutex,
     commit: aroundCommit(createCommit(pools.commits, instance)),

@@ -8,6 +8,7 @@ export {
   type OperatorPause,
   requestOperatorPause,
 } from './store/deployments/account-store.js';
+export { finishUpgrade } from './store/journal/journal-form.js';
 export type { RuntimeSchema } from './store/tables/schema.js';
 
 /** Connects to the runtime's schema and brings it up to date. @throws StartupError that says what to do. */

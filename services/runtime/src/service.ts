@@ -12,6 +12,7 @@ import { createModelDecider } from './runs/asking/model-decider.js';
 import { startFollowingModelFile } from './runs/models/model-file.js';
 import { startReconciliation } from './runs/payments/reconcile.js';
 import { accountPauses, storeAccount } from './store/deployments/account-store.js';
+import { finishUpgrade, followJournalForm } from './store/journal/journal-form.js';
 import { endAllLeases } from './store/leases/leases.js';
 import { startOnceKeySweep } from './store/runs/once-store.js';
 import { startRunSweep } from './store/runs/run-store.js';
@@ -44,12 +45,16 @@ export function startRuntime(
     const pools = openPools(database, config, resources);
     // Released after the leases, so that calls meanwhile are forwarded to the new owners, and before the pools.
     resources.add('answers', () => bus.close());
-    if (dependencies.soleProcess === true) await endAllLeases(database.db);
+    if (dependencies.soleProcess === true) {
+      await endAllLeases(database.db);
+      await finishUpgrade(database.db);
+    }
     const time = await followDatabaseTime(pools.leases.db, dependencies.clock, logger);
     const { clock } = resources.use('time of the database', time);
+    const journal = resources.use('form of the journal', await followJournalForm(database.db, clock, logger));
     const calls = { clock, logger, callsPerDeployment: config.modelCallsPerDeployment };
     const decider = dependencies.decider ?? createModelDecider(calls);
-    const parts = { ...dependencies, clock, decider, database, pools, instance, resources };
+    const parts = { ...dependencies, clock, decider, journal, database, pools, instance, resources };
     const { context, leases } = createRuntimeContext(parts, config);
     if (config.modelFile !== undefined) {
       const host = process.stdout.isTTY ? undefined : process;

@@ -108,12 +108,15 @@ const draft = {
   changes: [],
   llmHash: null,
   attestation: null,
-  executedAt: '2026-11-21T09:30:00.000Z',
+  decidedAt: '2026-11-21T09:30:00.000Z',
+  evaluator: 1,
 } as const;
 
 /** No caller is so hard; the statement does not count on that. */
 const entryOf = (seq: number, rest: object) =>
   sealEntry({ ...draft, id: crypto.randomUUID(), ...rest } as unknown as JournalEntryDraft, {
+    v: 2,
+    at: draft.decidedAt,
     seq,
     prevHash: 'before',
   });

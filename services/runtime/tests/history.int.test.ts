@@ -76,7 +76,7 @@ test.each<[Record<string, string>, number[]]>([
 test('an entry shows what it did and all that its hash covers', async () => {
   const [entry] = (await list({ instance: 'horse:H0', limit: '1' })).data;
   expect(entry).toMatchObject({
-    v: 1,
+    v: 2,
     deployment: race.address,
     stateChanges: { 'horse:H0': { wins: 2 } },
     changes: [

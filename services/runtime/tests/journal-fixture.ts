@@ -38,7 +38,7 @@ const horse = compileSchema({
   attributes: [{ name: 'wins', type: 'integer', constraints: null, defaultValue: 0 }],
 });
 
-type DraftParts = Partial<JournalEntryDraft> & { pushes?: JsonObject; llm?: JsonObject };
+type DraftParts = Partial<JournalEntryDraft> & { pushes?: JsonObject; llm?: JsonObject; v?: 1 | 2 };
 
 /** Writes journals by the recipe alone, one row at a time, as a lane would in batches. */
 export async function plantDeployment(db: TestDb, source: DeploymentSource | null = null) {
@@ -69,7 +69,7 @@ export async function plantDeployment(db: TestDb, source: DeploymentSource | nul
   const instances = new Map<string, InstanceState>();
   let rowId = 0;
 
-  async function add({ pushes, llm, ...parts }: DraftParts = {}): Promise<number> {
+  async function add({ pushes, llm, v = 2, ...parts }: DraftParts = {}): Promise<number> {
     const draft: JournalEntryDraft = {
       deployment: address,
       id: randomUUID(),
@@ -87,10 +87,12 @@ export async function plantDeployment(db: TestDb, source: DeploymentSource | nul
       llmHash: null,
       attestation: null,
       paymentKey: null,
-      executedAt: new Date(1_800_000_000_000 + head.seq).toISOString(),
+      decidedAt: new Date(1_800_000_000_000 + head.seq).toISOString(),
+      evaluator: 1,
       ...parts,
     };
-    const entry = sealEntry(draft, { seq: head.seq + 1, prevHash: head.hash });
+    const position = { v, at: draft.decidedAt, seq: head.seq + 1, prevHash: head.hash };
+    const entry = sealEntry(draft, position);
     Object.assign(head, { seq: entry.seq, hash: entry.hash });
     count('entries');
     if (entry.kind === 'execution') count(`${entry.trigger}_${entry.status}`);
@@ -122,6 +124,9 @@ export async function plantDeployment(db: TestDb, source: DeploymentSource | nul
         payment: null,
         pushes: pushes === undefined ? null : jsonb(pushes),
         duration_ms: 1.5,
+        decided_at: entry.decidedAt ?? null,
+        evaluator: entry.evaluator ?? null,
+        recorded: draft.recorded === undefined ? null : jsonb(draft.recorded as JsonObject),
       })
       .execute();
     await storeInstances(draft.changes, entry.seq);

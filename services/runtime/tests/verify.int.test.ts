@@ -391,3 +391,27 @@ test('short of time it answers how far it came', async () => {
   expect(first).toEqual(valid(16, 17));
   expect(await verify(race, 17)).toEqual(valid(24));
 });
+
+test('entries of both versions are one chain, and what version 2 adds is covered', async () => {
+  const race = await plantDeployment(db);
+  await race.write('H1', { wins: 1 }, { v: 1 });
+  await race.write('H1', { wins: 2 });
+  await race.write('H1', { wins: 3 }, { recorded: { cause: { seq: 2, index: 0 }, depth: 1 } });
+  await race.write('H1', { wins: 4 }, { v: 1 });
+  expect(await verify(race)).toEqual(valid(4));
+  const broken = (seq: number) => ({ firstDivergence: { seq, what: 'wrong_hash' } });
+  for (const [seq, change, back] of [
+    [1, 'evaluator = 1', 'evaluator = null'],
+    [2, 'evaluator = 2', 'evaluator = 1'],
+    [2, 'decided_at = null', 'decided_at = executed_at'],
+    [3, `recorded = recorded || '{"depth":2}'`, `recorded = recorded || '{"depth":1}'`],
+    [3, `recorded = recorded || '{"timers":[]}'`, `recorded = recorded - 'timers'`],
+  ] as const) {
+    const set = (columns: string) =>
+      sql.raw(`update journal set ${columns} where deployment_id = ${race.id} and seq = ${seq}`).execute(db);
+    await set(change);
+    expect(await verify(race), change).toMatchObject(broken(seq));
+    await set(back);
+    expect(await verify(race), back).toEqual(valid(4));
+  }
+});

@@ -3,11 +3,12 @@ import { migrations as chainPusher } from '@orrery/chain-pusher/migrations';
 import { connect, type Migrations, migrate } from '@orrery/database';
 import { migrations as gateway } from '@orrery/gateway/migrations';
 import { migrations as runtime } from '@orrery/runtime/migrations';
+import { finishUpgrade, openRuntimeDatabase } from '@orrery/runtime/operator';
 import { migrations as scheduler } from '@orrery/scheduler/migrations';
 import { StartupError } from '@orrery/service-kit';
 import type { Command } from 'commander';
 import type { CommandContext } from '../terminal/context.js';
-import { commandLogger } from './with-database.js';
+import { commandLogger, withDatabase } from './with-database.js';
 
 /** The schema of each service, and what brings it up to date. */
 const SCHEMAS: Readonly<Record<string, Migrations>> = {
@@ -18,14 +19,22 @@ const SCHEMAS: Readonly<Record<string, Migrations>> = {
   chain_pusher: chainPusher,
 };
 
-/** `orrery database migrate`, for installations that migrate before the services start. */
+/** `orrery database migrate`, for installations that migrate before the services start, and what ends an upgrade. */
 export function addDatabaseCommands(program: Command, context: CommandContext): void {
-  program
-    .command('database')
-    .description('prepare the database')
+  const database = program.command('database').description('prepare the database');
+  database
     .command('migrate')
     .description('bring the schemas of all services up to date')
     .action(() => migrateAll(context));
+  database
+    .command('finish-upgrade')
+    .description(
+      'say that no process of an earlier release is left, so that journal entries get their new form',
+    )
+    .action(async () => {
+      await withDatabase(context.env, openRuntimeDatabase, finishUpgrade);
+      context.write('journal entries have version 2');
+    });
 }
 
 async function migrateAll({ env, write }: CommandContext): Promise<void> {

@@ -75,15 +75,59 @@ export const executionError = z
   .meta({ id: 'ExecutionError', description: 'Why an execution failed.' });
 export type ExecutionError = z.infer<typeof executionError>;
 
-/** Version of the hash recipe; `v` of every entry. */
-export const JOURNAL_VERSION = 1;
+/** Versions of the hash recipe. Those of 1 lack `decidedAt`, `evaluator` and what `recordedMembers` names. */
+export const journalVersion = z.literal([1, 2]);
+export type JournalVersion = z.infer<typeof journalVersion>;
+
+/**
+ * The revision of the rules by which templates, guards and changes are computed. It rises when the outcome of any execution
+ * could change, so that a decision can be computed again by the rules that made it.
+ */
+export const EVALUATOR = 1;
+
+/** What the execution of a follow-up or of a timer goes back to. */
+const entryCause = z
+  .strictObject({
+    seq: ordinal.describe('The entry whose execution set it.'),
+    index: z.int().min(0).max(63).describe('Its position among what that execution set, from 0.'),
+  })
+  .meta({ id: 'EntryCause', description: 'What an execution was set by.' });
+
+/** A timer as the entry names it that set it. */
+const entryTimer = z
+  .strictObject({
+    id: z.string().describe('Id of the timer, a UUID.'),
+    event: storedName.describe('The event that is executed.'),
+    dueAt: timestamp.describe('When it is due.'),
+    key: nullableText.describe('The key of which one timer is pending. Null: none.'),
+    inputHash: sha256.describe('SHA-256 of the RFC 8785 JSON of its input.'),
+  })
+  .meta({ id: 'EntryTimer', description: 'A timer that an execution has set.' });
+
+/** What some entries of version 2 add. Unset members are left out of the entry, and of what its hash covers. */
+const recordedMembers = {
+  timers: z.array(entryTimer).max(64).optional().describe('The timers that it has set. Absent: none.'),
+  cause: entryCause.optional().describe('What set this execution. Absent: nothing did.'),
+  depth: ordinal.optional().describe('How many executions one set the other before this one. Absent: none.'),
+  readHistoryHash: sha256
+    .optional()
+    .describe('SHA-256 of the RFC 8785 JSON of the past entries that were read. Absent: none were.'),
+  randomness: jsonObject
+    .optional()
+    .describe('Where its random numbers come from (docs/history.md). Absent: it drew none.'),
+};
+
+const recordedEntry = z.strictObject(recordedMembers);
+/** What the decision of an execution adds to its entry. */
+export type Recorded = z.infer<typeof recordedEntry>;
+export const RECORDED_MEMBERS = Object.keys(recordedMembers) as readonly (keyof Recorded)[];
 
 /**
  * Exactly what an entry's `hash` covers, `prevHash` included (docs/history.md). For what is no execution,
  * `event` to `status`, `result` and `error` are null and `input` holds the facts.
  */
 export const hashedEntry = z.strictObject({
-  v: z.literal(JOURNAL_VERSION).describe('Version of the recipe of `hash` (docs/history.md).'),
+  v: journalVersion.describe('Version of the recipe of `hash` (docs/history.md).'),
   deployment: address.describe('Address of the deployment.'),
   id: z.string().describe('Id of the entry, a UUID: the `historyId` of an execution.'),
   seq: ordinal.describe('Position in the journal of the deployment: 1, 2, 3 … without gaps.'),
@@ -105,10 +149,17 @@ export const hashedEntry = z.strictObject({
     .nullable()
     .describe("The attestation of the model's server, as it gave it. Null: none."),
   paymentKey: nullableText.describe('What names the payment. Null: nothing was paid.'),
-  executedAt: timestamp.describe('When it happened.'),
+  executedAt: timestamp.describe('When it was committed; never before the entry before it.'),
   prevHash: sha256.describe(
     '`hash` of the entry before; of the first entry the hash of deployment and source.',
   ),
+  decidedAt: timestamp
+    .optional()
+    .describe('When it was decided: the time that templates see. Absent: `v` is 1, and it is `executedAt`.'),
+  evaluator: ordinal
+    .optional()
+    .describe('Revision of the rules that decided it (docs/history.md). Absent: `v` is 1.'),
+  ...recordedMembers,
 });
 export type HashedEntry = z.infer<typeof hashedEntry>;
 

@@ -9,7 +9,7 @@ const texts = [...example.matchAll(/```text\n(.*)\n```/g)].map(([, text = '']) =
 const hashes = [...example.matchAll(/```\n([0-9a-f]{64})\n```/g)].map(([, hash]) => hash);
 
 it('has the texts and hashes of the worked example', async () => {
-  expect(texts).toHaveLength(3);
+  expect(texts).toHaveLength(4);
   expect(texts.map((text) => canonicalJson(JSON.parse(text)))).toEqual(texts);
   expect(await Promise.all(texts.map(sha256))).toEqual(hashes);
 });

@@ -20,7 +20,7 @@ export async function sha256(text: string): Promise<string> {
 type Entry = components['schemas']['LiveExecution'];
 type Source = components['schemas']['DeploymentSource'] | null;
 
-/** The members that an entry's hash covers (docs/history.md, "The hash chain"). */
+/** The members that the hash of every entry covers (docs/history.md, "The hash chain"). */
 const COVERED = [
   'v',
   'deployment',
@@ -44,13 +44,28 @@ const COVERED = [
   'prevHash',
 ] as const satisfies readonly (keyof Entry)[];
 
+/** What entries of version 2 add: those that are there are covered. */
+const ADDED = [
+  'decidedAt',
+  'evaluator',
+  'timers',
+  'cause',
+  'depth',
+  'readHistoryHash',
+  'randomness',
+] as const satisfies readonly (keyof Entry)[];
+
 /** The `prevHash` of a deployment's first entry. */
 export const firstLink = (deployment: string, source: Source): Promise<string> =>
   sha256(canonicalJson({ deployment, source }));
 
 /** The hash that an entry should have. */
-export const hashOf = (entry: Entry): Promise<string> =>
-  sha256(canonicalJson(Object.fromEntries(COVERED.map((member) => [member, entry[member]]))));
+export function hashOf(entry: Entry): Promise<string> {
+  const added = ADDED.filter((member) => entry[member] !== undefined);
+  return sha256(
+    canonicalJson(Object.fromEntries([...COVERED, ...added].map((member) => [member, entry[member]]))),
+  );
+}
 
 type Change = components['schemas']['InstanceChange'];
 type State = Readonly<Record<string, unknown>>;

@@ -1,4 +1,5 @@
 import type { Bus } from '@orrery/bus';
+import type { JournalVersion } from '@orrery/contracts';
 import type { KeyedMutex, Semaphore } from '@orrery/service-kit';
 import type { RouteToOwner } from '../lane/ownership/route-to-owner.js';
 import type { ExecuteDependencies } from '../runs/execute/execute.js';
@@ -20,6 +21,8 @@ export interface RuntimeContext extends ExecuteDependencies {
   readonly route: RouteToOwner;
   readonly ids: IdBlocks;
   readonly limits: RuntimeLimits;
+  /** The version in which entries are written now. */
+  readonly journalVersion: () => JournalVersion;
   /** Names of the chains that bindings may name. */
   readonly chains: ReadonlySet<string>;
   /** How far the time of a signed message may lie from now, in milliseconds. */

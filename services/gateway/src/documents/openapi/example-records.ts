@@ -37,7 +37,7 @@ const input = { winner: instanceId };
 const stateChanges = { [`horse:${instanceId}`]: { wins: 4 } };
 /** The members that the hash of an entry covers. */
 const hashed = {
-  v: 1,
+  v: 2,
   deployment: deployment ?? '',
   id: historyId,
   seq: 5,
@@ -57,6 +57,8 @@ const hashed = {
   paymentKey: null,
   executedAt: at('31:00'),
   prevHash: canonicalHash({ seq: 4 }),
+  decidedAt: at('31:00'),
+  evaluator: 1,
 };
 const entry = { ...hashed, hash: canonicalHash(hashed), stateChanges };
 const decided = { event: 'race-result', eventVersion: 1, stateChanges, result: input, attestation: null };

@@ -5,6 +5,7 @@ import {
   type FieldProblem,
   type JsonObject,
   type JsonValue,
+  type Recorded,
   type SchemaDefinition,
   ServiceError,
   type VersionDefinition,
@@ -175,6 +176,8 @@ export interface Execution {
   readonly now: number;
   /** `now` by RFC 3339: the text of a date costs microseconds, so it is made once. */
   readonly timestamp: string;
+  /** What its entry says of the request, whatever is decided: what set it. */
+  readonly recorded?: Recorded;
 }
 
 /** What an execution may commit: checked, and not yet committed. */
@@ -184,6 +187,8 @@ export interface Success {
   readonly reads: ReadSet['reads'];
   /** Schemas read without a filter: all their instances were read. */
   readonly wholeSchemas: readonly string[];
+  /** What its entry says of the decision. */
+  readonly recorded?: Recorded | undefined;
 }
 
 /** The outcome of deciding an execution. */
@@ -193,5 +198,5 @@ export type Decision =
   /** Refused before *read*: the caller gets the error, the journal gets no entry. */
   | { readonly kind: 'refused'; readonly error: ServiceError }
   /** Failed from *read* on: the journal gets a failed entry with this reason. */
-  | { readonly kind: 'failed'; readonly error: ServiceError }
+  | { readonly kind: 'failed'; readonly error: ServiceError; readonly recorded?: Recorded }
   | ({ readonly kind: 'succeeded' } & Success);

@@ -1,4 +1,11 @@
-import { type Caller, callerName, type JournalKind, type JsonObject, MOST_CONTENT } from '@orrery/contracts';
+import {
+  type Caller,
+  callerName,
+  EVALUATOR,
+  type JournalKind,
+  type JsonObject,
+  MOST_CONTENT,
+} from '@orrery/contracts';
 import { type CheckedChanges, type JournalEntryDraft, uuidV7 } from '../entries/entry.js';
 import { checkEntrySize, noChanges } from './check-changes.js';
 
@@ -33,6 +40,7 @@ export function lifecycleEntry(
     llmHash: null,
     attestation: null,
     paymentKey: null,
-    executedAt: new Date(now).toISOString(),
+    decidedAt: new Date(now).toISOString(),
+    evaluator: EVALUATOR,
   };
 }

@@ -8,9 +8,10 @@ import {
   type ExecutionError,
   type HashedEntry,
   type InstanceChange,
-  JOURNAL_VERSION,
+  type JournalVersion,
   type JsonObject,
   type JsonValue,
+  type Recorded,
   type ServiceError,
   type StateChangesView,
   storableObject,
@@ -122,10 +123,17 @@ declare const sealed: unique symbol;
 
 /** A journal entry before it has its position in the chain. Its changes have been checked. */
 export interface JournalEntryDraft
-  extends Omit<HashedEntry, 'v' | 'seq' | 'prevHash' | 'changes' | 'attestation' | 'error'> {
+  extends Omit<
+    HashedEntry,
+    'v' | 'seq' | 'prevHash' | 'changes' | 'attestation' | 'error' | 'executedAt' | keyof Recorded
+  > {
   changes: CheckedChanges;
   error: HashedEntry['error'];
   attestation: JsonObject | null;
+  decidedAt: string;
+  evaluator: number;
+  /** What an entry of version 2 has only where the decision set it. */
+  recorded?: Recorded | undefined;
 }
 
 /** An entry with its position in the chain: only `sealEntry` makes one, and it is never changed afterwards. */
@@ -141,20 +149,29 @@ export type SealedEntry = Readonly<HashedEntry> & {
   readonly [sealed]: true;
 };
 
+/** Where an entry stands in its journal, and in which form it is written. */
+export interface EntryPosition {
+  readonly v: JournalVersion;
+  /** The head's plus one. */
+  readonly seq: number;
+  /** The head's hash. */
+  readonly prevHash: string;
+  /** The time of the commit, not before the head's; RFC 3339 in UTC with milliseconds. */
+  readonly at: string;
+}
+
 /**
- * Gives a draft its position: `seq` is the head's plus one, `prevHash` the head's hash. `notBefore` is the head's time: the
- * draft may have been staged before others were committed.
+ * Gives a draft its position. In version 1 the time of the entry is that of its decision, or the head's if that is later.
+ * Throws for a draft with members that version 1 has not.
  */
-export function sealEntry(
-  draft: JournalEntryDraft,
-  { seq, prevHash, notBefore }: { seq: number; prevHash: string; notBefore?: string },
-): SealedEntry {
+export function sealEntry(draft: JournalEntryDraft, position: EntryPosition): SealedEntry {
+  const { v, seq, prevHash } = position;
   const inputText = canonicalJson(draft.input);
   const changes = draft.changes.map(journalled);
   const changesText = changesTextOf(changes);
   // Member by member: spreading an object of this size takes longer than hashing it.
   const entry = {
-    v: JOURNAL_VERSION,
+    v,
     deployment: draft.deployment,
     id: draft.id,
     seq,
@@ -172,18 +189,29 @@ export function sealEntry(
     llmHash: draft.llmHash,
     attestation: draft.attestation,
     paymentKey: draft.paymentKey,
-    // Both are RFC 3339 in UTC with milliseconds, so their texts have the order of their times.
-    executedAt: notBefore !== undefined && notBefore > draft.executedAt ? notBefore : draft.executedAt,
+    executedAt: position.at,
     prevHash,
     hash: '',
     text: '',
     inputText,
     changesText,
     inputHash: sha256(inputText),
-  } satisfies HashedEntry & Omit<SealedEntry, typeof sealed>;
+  } satisfies HashedEntry & Omit<SealedEntry, typeof sealed> as SealingEntry;
+  addMembers(entry, draft);
   entry.text = entryText(entry, inputText, changesText);
   entry.hash = sha256(entry.text);
   return entry as unknown as SealedEntry;
+}
+
+type SealingEntry = { -readonly [Member in keyof Omit<SealedEntry, typeof sealed>]: SealedEntry[Member] };
+
+/** The members that version 2 adds. */
+function addMembers(entry: SealingEntry, { decidedAt, evaluator, recorded }: JournalEntryDraft): void {
+  if (entry.v === 2) {
+    entry.decidedAt = decidedAt;
+    entry.evaluator = evaluator;
+    if (recorded !== undefined) Object.assign(entry, recorded);
+  } else if (recorded !== undefined) throw new Error('an entry of version 1 cannot record this');
 }
 
 const sha256 = (text: string): string => hash('sha256', text, 'hex');
@@ -229,9 +257,13 @@ export const entryText = (
 ): string =>
   `{"attestation":${jsonText(entry.attestation)}` +
   `,"caller":${JSON.stringify(entry.caller)}` +
+  added('cause', entry.cause) +
   `,"changes":${changesText}` +
+  (entry.decidedAt === undefined ? '' : `,"decidedAt":${plain(entry.decidedAt)}`) +
   `,"deployment":${plain(entry.deployment)}` +
+  added('depth', entry.depth) +
   `,"error":${jsonText(entry.error as JsonObject | null)}` +
+  added('evaluator', entry.evaluator) +
   `,"event":${JSON.stringify(entry.event)}` +
   `,"eventVersion":${entry.eventVersion}` +
   `,"executedAt":${plain(entry.executedAt)}` +
@@ -241,9 +273,12 @@ export const entryText = (
   `,"llmHash":${plain(entry.llmHash)}` +
   `,"paymentKey":${JSON.stringify(entry.paymentKey)}` +
   `,"prevHash":${plain(entry.prevHash)}` +
+  added('randomness', entry.randomness) +
+  added('readHistoryHash', entry.readHistoryHash) +
   `,"result":${jsonText(entry.result)}` +
   `,"seq":${entry.seq}` +
   `,"status":${plain(entry.status)}` +
+  added('timers', entry.timers) +
   `,"trigger":${plain(entry.trigger)}` +
   `,"v":${entry.v}` +
   `,"versionHash":${plain(entry.versionHash)}}`;
@@ -258,6 +293,10 @@ const changeText = (change: InstanceChange): string =>
   `,"revision":${change.revision}` +
   `,"set":${canonicalJson(change.set)}` +
   `,"unset":${JSON.stringify(change.unset)}}`;
+
+/** A member of version 2, which is left out where it is unset. */
+const added = (name: string, value: unknown): string =>
+  value === undefined ? '' : `,"${name}":${canonicalJson(value as JsonValue)}`;
 
 /** Addresses, ids, hashes, times and the service's own words contain nothing to escape. */
 const plain = (text: string | null): string => (text === null ? 'null' : `"${text}"`);

@@ -24,7 +24,8 @@ const draftOf = (id: string, input: JournalEntryDraft['input']): JournalEntryDra
   llmHash: null,
   attestation: null,
   paymentKey: null,
-  executedAt: '2026-11-21T09:30:00.000Z',
+  decidedAt: '2026-11-21T09:30:00.000Z',
+  evaluator: 1,
 });
 
 /** A batch of one deployment; all that publication reads of it. */
@@ -33,7 +34,9 @@ const batchOf = (first: number, ids: string, input: JournalEntryDraft['input'] =
     deployments: new Map([[deployment, { row: { address: `0x${deployment}`, world_address: '0xworld' } }]]),
     entries: [...ids].map((id, index) => ({
       deploymentId: deployment,
-      entry: sealEntry(draftOf(id, input), { seq: first + index, prevHash: 'b'.repeat(64) }),
+      entry: sealEntry(draftOf(id, input), {
+        ...{ v: 2, at: '2026-11-21T09:30:00.000Z', seq: first + index, prevHash: 'b'.repeat(64) },
+      }),
       effects: {},
       trace: `trace ${id}`,
     })),

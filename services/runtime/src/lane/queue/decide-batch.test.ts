@@ -51,6 +51,7 @@ function setUp({
     states: { isCurrent: () => true, forget } as never,
     ids: {} as never,
     lostTails: { endLostBy: () => undefined },
+    journalVersion: () => 2,
     clock: { now: () => 0, monotonic: () => 0 },
     ...some,
   } as LaneParts;
@@ -102,4 +103,18 @@ it('a run is not staged before an item that waits to change what runs', () => {
   expect(setUp().decide([queued()]).waiting).toEqual([]);
   // The steps of a run that is staged already go on.
   expect(setUp({ isAwaited: () => true }).decide([queued()]).waiting).toEqual([]);
+});
+
+it('commits and stages nothing that an entry of version 1 cannot say', () => {
+  const recorded = { ...draft, recorded: { depth: 1 } };
+  const staged = { write: { update: { staged: { entry: recorded } } } } as never;
+  const outcomes: Partial<ItemOutcome<unknown>>[] = [
+    { kind: 'commit', effects: { entry: recorded } },
+    { kind: 'record', run: staged },
+  ];
+  for (const outcome of outcomes) {
+    const { batch, settled } = setUp({ journalVersion: () => 1 }).decide([queuedFor(stateOf(1), outcome)]);
+    expect(isEmpty(batch)).toBe(true);
+    expect(settled[0]?.settlement).toMatchObject({ error: { code: 'unavailable' } });
+  }
 });

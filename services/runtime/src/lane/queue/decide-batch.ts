@@ -1,5 +1,5 @@
-import { asServiceError, ServiceError } from '@orrery/contracts';
-import { changeKey } from '../../core/entries/entry.js';
+import { asServiceError, type JournalVersion, ServiceError } from '@orrery/contracts';
+import { changeKey, type JournalEntryDraft } from '../../core/entries/entry.js';
 import { type Batch, isEmpty, isFull, newBatch, onceKeyId } from '../../store/commit/batch.js';
 import type { Effects } from '../../store/commit/effects.js';
 import {
@@ -61,8 +61,8 @@ const changesWhatRuns = ({ row, bindings }: Effects): boolean =>
   bindings !== undefined || (row !== undefined && RUNNING.some((column) => row[column] !== undefined));
 
 /** What has become of the items of a batch. */
-const noneDecided = () => ({
-  batch: newBatch(),
+const noneDecided = (version: JournalVersion) => ({
+  batch: newBatch(version),
   /** Their callers are answered once the batch is committed. */
   settled: [] as { readonly queued: QueuedItem; readonly settlement: Settlement }[],
   /** To be prepared again. */
@@ -72,7 +72,7 @@ const noneDecided = () => ({
 });
 export type DecidedBatch = ReturnType<typeof noneDecided>;
 
-type DecidingParts = Pick<LaneParts, 'states' | 'ids' | 'lostTails' | 'clock'>;
+type DecidingParts = Pick<LaneParts, 'states' | 'ids' | 'lostTails' | 'journalVersion' | 'clock'>;
 
 /**
  * Decides items in their order, each against the state that the one before it left, until the queue is empty or the
@@ -85,7 +85,7 @@ export function decideBatch(
   queue: QueuedItem[],
   uncommitted: ReadonlySet<number>,
 ): DecidedBatch {
-  const decided = noneDecided();
+  const decided = noneDecided(parts.journalVersion());
   const staying: QueuedItem[] = [];
   let failed: { readonly queued: QueuedItem; readonly error: unknown } | undefined;
   let seen = 0;
@@ -130,7 +130,7 @@ function withoutBatch(
   for (const id of [...batch.deployments.keys(), failed.item.deploymentId]) states.forget(id);
   const again = [...settled, ...waiting].map(({ queued }) => queued);
   return {
-    ...noneDecided(),
+    ...noneDecided(batch.version),
     settled: [{ queued: failed, settlement: { error: asServiceError(error) } }],
     unready: [...unready, ...again],
   };
@@ -190,6 +190,7 @@ function deferUnlessReady<T>(
   outcome: ItemOutcome<T>,
   { state, batch, ids, isAwaited }: Deciding,
 ): ItemOutcome<T> {
+  if (batch.version === 1) refuseRecorded(outcome);
   if (writesSameKey(outcome, batch)) return { kind: 'prepare' };
   if (outcome.kind === 'record')
     return stages(outcome, state) && isAwaited(state.id, WHAT_RUNS)
@@ -204,6 +205,20 @@ function deferUnlessReady<T>(
   const missing = missingClaims(schemasCreatedBy(effects), state);
   if (missing !== undefined) return missing;
   return ids.has(created.length) ? outcome : { kind: 'needs', needs: { ids: created.length } };
+}
+
+/** Entries of version 1 cannot say what a decision adds to them (docs/operations.md "Upgrades"). */
+function refuseRecorded<T>(outcome: ItemOutcome<T>): void {
+  const entry = outcome.kind === 'commit' ? outcome.effects.entry : stagedEntryOf(outcome);
+  if (entry?.recorded !== undefined)
+    throw new ServiceError('unavailable', 'The service is being upgraded: try again once that is finished.');
+}
+
+/** The entry that a run stores to commit it later (`runs/steps/settle-run.ts`). */
+function stagedEntryOf<T>(outcome: ItemOutcome<T>): Partial<JournalEntryDraft> | undefined {
+  if (outcome.kind !== 'record' || !('update' in outcome.run.write)) return undefined;
+  const staged = outcome.run.write.update.staged as { entry?: Partial<JournalEntryDraft> } | null | undefined;
+  return staged?.entry;
 }
 
 /** What waits for the catalog's claims on those of the schemas for which it holds none of this deployment yet. */

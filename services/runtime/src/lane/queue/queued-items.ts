@@ -1,4 +1,4 @@
-import { ServiceError } from '@orrery/contracts';
+import { type JournalVersion, ServiceError } from '@orrery/contracts';
 import type { Clock, KeyedMutex, Logger, Semaphore } from '@orrery/service-kit';
 import { MAX_READ } from '../../core/deciding/execution.js';
 import { MAX_SEARCHED } from '../../core/deciding/search-entities.js';
@@ -64,6 +64,8 @@ export interface LaneParts {
   readonly instances: InstanceLoader;
   readonly ids: IdBlocks;
   readonly lostTails: LostTails;
+  /** The version in which entries are written now. */
+  readonly journalVersion: () => JournalVersion;
   readonly claimSchemas: CatalogClient['claimSchemas'];
   /** Claims and releases run one at a time per deployment. */
   readonly claimMutex: KeyedMutex;

@@ -155,7 +155,8 @@ async function planDeployment(
   const copies = source && (await claimCopies(context, source, home, explicit, at, call));
   const bindings = [...explicit, ...(copies?.bindings ?? [])];
   const locked = body.mode === 'locked' ? await lockNow(context, home, bindings, body.aiModelId) : null;
-  return { ...home, given: body, bindings, locked, copies, at };
+  const journalVersion = context.journalVersion();
+  return { ...home, given: body, bindings, locked, copies, at, journalVersion };
 }
 
 /**

@@ -2,12 +2,14 @@ import {
   type CallContext,
   callerName,
   didYouMean,
+  EVALUATOR,
   type ExecutionAnswer,
   type ExecutionTrigger,
   type ExpectedBinding,
   type JsonObject,
   MESSAGE_PREFIX,
   type OfferedPayment,
+  type Recorded,
   ServiceError,
   type WorldTexts,
 } from '@orrery/contracts';
@@ -253,19 +255,23 @@ export function conclude(
     case 'refused':
       return { kind: 'refuse', error: decision.error };
     case 'failed':
-      return failedOutcome(resolved, execution, decision.error, details);
+      return failedOutcome(resolved, execution, decision.error, details, decision.recorded);
     case 'succeeded':
       return succeededOutcome(resolved, execution, decision, details);
   }
 }
 
-type Outcome = Pick<JournalEntryDraft, 'status' | 'changes' | 'result' | 'error'>;
+type Outcome = Pick<JournalEntryDraft, 'status' | 'changes' | 'result' | 'error' | 'recorded'>;
+
+/** What the request and its decision add to the entry; undefined: nothing. */
+const recordedOf = (of: Recorded | undefined, by: Recorded | undefined): Recorded | undefined =>
+  of === undefined || by === undefined ? (of ?? by) : { ...of, ...by };
 
 function draftOf(
   { binding, definition }: Resolved,
   execution: Execution,
   { evidence, paymentKey }: Pick<EntryDetails, 'evidence' | 'paymentKey'>,
-  { status, changes, result, error }: Outcome,
+  { status, changes, result, error, recorded }: Outcome,
 ): JournalEntryDraft {
   return {
     deployment: execution.deployment.address,
@@ -284,7 +290,9 @@ function draftOf(
     llmHash: evidence?.llmHash ?? null,
     attestation: evidence?.attestation ?? null,
     paymentKey: paymentKey ?? null,
-    executedAt: execution.timestamp,
+    decidedAt: execution.timestamp,
+    evaluator: EVALUATOR,
+    recorded: recordedOf(execution.recorded, recorded),
   };
 }
 
@@ -294,6 +302,7 @@ export function failedOutcome(
   execution: Execution,
   error: ServiceError,
   details: EntryDetails,
+  recorded?: Recorded,
 ): ItemOutcome<ExecutionAnswer> {
   const { elapsed, evidence, isPaid = false } = details;
   const told = isPaid ? withRefundDue(error) : error;
@@ -302,6 +311,7 @@ export function failedOutcome(
     changes: noChanges(),
     result: null,
     error: executionErrorOf(told),
+    recorded,
   };
   const entry = draftOf(resolved, execution, details, outcome);
   return {
@@ -333,12 +343,18 @@ export const withEntry = (error: ServiceError, { id, seq }: SealedEntry): Servic
 function succeededOutcome(
   resolved: Resolved,
   execution: Execution,
-  { changes, result }: Success,
+  { changes, result, recorded }: Success,
   details: EntryDetails,
 ): ItemOutcome<ExecutionAnswer> {
   const { elapsed, evidence } = details;
   const { targetChains, onchain } = resolved.binding;
-  const entry = draftOf(resolved, execution, details, { status: 'succeeded', changes, result, error: null });
+  const entry = draftOf(resolved, execution, details, {
+    status: 'succeeded',
+    changes,
+    result,
+    error: null,
+    recorded,
+  });
   const pushes = targetChains.length > 0 ? { targetChains, onchain } : null;
   return {
     kind: 'commit',

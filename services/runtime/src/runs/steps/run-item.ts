@@ -280,10 +280,25 @@ export interface StagedOutcome extends Pick<Effects, 'durationMs' | 'pushes' | '
   readonly entry: JournalEntryDraft;
 }
 
+/**
+ * What is stored of it. The release before reads the time of the decision as `executedAt`, and what it stored has neither
+ * `decidedAt` nor `evaluator`.
+ */
+type StoredOutcome = Omit<StagedOutcome, 'entry'> & {
+  readonly entry: Omit<JournalEntryDraft, 'decidedAt' | 'evaluator'> &
+    Partial<JournalEntryDraft> & { executedAt: string };
+};
+
+export const storedOutcome = ({ entry, ...rest }: StagedOutcome): StoredOutcome => ({
+  ...rest,
+  entry: { ...entry, executedAt: entry.decidedAt },
+});
+
 /** What `stageRun` stored. */
 export function stagedOutcomeOf({ staged }: Pick<RunRow, 'staged'>): StagedOutcome {
-  const { entry, ...rest } = staged as unknown as StagedOutcome;
-  return { ...rest, entry: { ...entry, changes: storedChanges(entry.changes) } };
+  const { entry, ...rest } = staged as unknown as StoredOutcome;
+  const { executedAt, decidedAt = executedAt, evaluator = 1, ...draft } = entry;
+  return { ...rest, entry: { ...draft, decidedAt, evaluator, changes: storedChanges(draft.changes) } };
 }
 
 /** The payment of a run that is paid for. */
@@ -311,7 +326,7 @@ export function failedAfterStaging(
     changes: noChanges(),
     result: null,
     error: executionErrorOf(journalled),
-    executedAt: new Date(now).toISOString(),
+    decidedAt: new Date(now).toISOString(),
   };
   return {
     kind: 'commit',

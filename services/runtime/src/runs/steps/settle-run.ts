@@ -32,6 +32,7 @@ import {
   type Step,
   type StepContext,
   stagedOutcomeOf,
+  storedOutcome,
   updateRun,
   withEvidence,
 } from './run-item.js';
@@ -62,7 +63,7 @@ export function stageRun(
   const columns = {
     state: 'staged' as const,
     holds: { ...holds } as never,
-    staged: { ...staged } as unknown as JsonObject,
+    staged: storedOutcome(staged) as unknown as JsonObject,
     ...evidenceColumn(evidenceOfRun(row)),
   };
   return {

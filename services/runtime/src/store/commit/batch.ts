@@ -1,4 +1,4 @@
-import type { JsonValue } from '@orrery/contracts';
+import type { JournalVersion, JsonValue } from '@orrery/contracts';
 import { timestampOf } from '@orrery/service-kit';
 import type { Insertable, Updateable } from 'kysely';
 import type { SealedEntry } from '../../core/entries/entry.js';
@@ -66,7 +66,9 @@ export interface PaymentWrite extends Pick<PaymentEffect, 'kind' | 'key'> {
 }
 
 /** Everything that one commit writes. Each row is in it once, however many items change it. */
-export const newBatch = () => ({
+export const newBatch = (version: JournalVersion = 2) => ({
+  /** Of its entries. */
+  version,
   deployments: new Map<number, DeploymentState>(),
   /** By partition. */
   leases: new Map<number, Lease>(),
@@ -195,7 +197,7 @@ const claimedKeyRow = ({ scope, key, columns }: Extract<OnceKeyWrite, { kind: 'c
     columns.expires_at?.toISOString() ?? '',
   ]);
 
-/** In the order of the members of `new_entry`. Hashes, ids, our own names and times need no quotes. */
+/** In the order of the members of `next_entry`. Hashes, ids, our own names and times need no quotes. */
 const entryRow = ({ deploymentId, entry, effects }: NewEntry): string =>
   rowText([
     deploymentId,
@@ -221,6 +223,9 @@ const entryRow = ({ deploymentId, entry, effects }: NewEntry): string =>
     jsonField(effects.llm),
     jsonField(effects.pushes),
     effects.durationMs ?? '',
+    entry.decidedAt ?? '',
+    entry.evaluator ?? '',
+    jsonField(effects.entry.recorded),
   ]);
 
 /** The journal heads that move, and where they were before, as an array of the type `next_head`. */

@@ -1,3 +1,4 @@
+import type { JournalVersion } from '@orrery/contracts';
 import { expect, it } from 'vitest';
 import type { CheckedChange, JournalEntryDraft } from '../../core/entries/entry.js';
 import type { ClaimedSchema, DeploymentState } from '../state/deployment-state.js';
@@ -19,7 +20,7 @@ const change = (op: CheckedChange['op'], revision: number, instanceId = 'a') =>
   }) satisfies CheckedChange;
 
 /** A deployment in memory, and how to stage an execution with these changes. */
-function staging() {
+function staging(version: JournalVersion = 2) {
   const claimedSchemas = new Map<string, ClaimedSchema>([
     ['horse', { schemaId: 5, revision: 7, committed: false }],
   ]);
@@ -32,12 +33,12 @@ function staging() {
     claimedSchemas,
     runs: new OpenRuns(),
   } as unknown as DeploymentState;
-  const batch = newBatch();
+  const batch = newBatch(version);
   let id = 0;
   const ids = { next: () => ++id } as never;
-  const stageAt = (executedAt: string, ...changes: CheckedChange[]) => {
+  const stageAt = (decidedAt: string, time: Date | string = at, ...changes: CheckedChange[]) => {
     const entry = {
-      executedAt,
+      decidedAt,
       kind: 'execution',
       trigger: 'admin',
       status: 'succeeded',
@@ -46,9 +47,9 @@ function staging() {
     };
     const rest = { result: null, error: null, attestation: null };
     const effects = { entry: { ...entry, ...rest } as unknown as JournalEntryDraft };
-    stageEffects(batch, state, { effects, answer: () => ({ reply: null }) } as never, ids, at);
+    stageEffects(batch, state, { effects, answer: () => ({ reply: null }) } as never, ids, new Date(time));
   };
-  const stage = (...changes: CheckedChange[]) => stageAt(at.toISOString(), ...changes);
+  const stage = (...changes: CheckedChange[]) => stageAt(at.toISOString(), at, ...changes);
   return { batch, state, stage, stageAt };
 }
 
@@ -74,9 +75,19 @@ it('only the first instance of a schema commits the claim on it', () => {
 });
 
 it('no entry is earlier than the one before it, also one that was staged before it', () => {
-  const { batch, stageAt } = staging();
-  for (const second of [5, 2, 7]) stageAt(`2030-01-01T00:00:0${second}.000Z`);
-  expect(batch.entries.map(({ entry }) => entry.executedAt.slice(17, 19))).toEqual(['05', '05', '07']);
+  const times = (version: JournalVersion) => {
+    const { batch, stageAt } = staging(version);
+    for (const second of [5, 2, 7])
+      stageAt(`2030-01-01T00:00:0${second}.000Z`, second === 5 ? '2030-01-01T00:00:08.000Z' : at);
+    return batch.entries.map(({ entry }) => [entry.executedAt.slice(17, 19), entry.decidedAt?.slice(17, 19)]);
+  };
+  // Version 1 has the time of the decision, version 2 that of the commit beside it.
+  expect(times(1)).toEqual([['05'], ['05'], ['07']].map((one) => [...one, undefined]));
+  expect(times(2)).toEqual([
+    ['08', '05'],
+    ['08', '02'],
+    ['08', '07'],
+  ]);
 });
 
 it('the counters follow entries and instances, up and down', () => {

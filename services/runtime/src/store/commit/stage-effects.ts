@@ -5,6 +5,7 @@ import {
   type ServiceError,
   toErrorReply,
 } from '@orrery/contracts';
+import { timestampOf } from '@orrery/service-kit';
 import { type CheckedChange, hasCheckpoint, type SealedEntry, sealEntry } from '../../core/entries/entry.js';
 import { type Binding, type DeploymentState, type JournalHead, keyIdOf } from '../state/deployment-state.js';
 import type { IdBlocks } from '../state/id-blocks.js';
@@ -38,7 +39,11 @@ export function stageEffects(
   trace?: string,
 ): Settlement {
   const { seq, hash, executedAt } = state.head;
-  const entry = sealEntry(effects.entry, { seq: seq + 1, prevHash: hash, notBefore: executedAt });
+  const { version: v } = batch;
+  // Texts of times are in the order of their times. Before version 2 an entry had the time of its decision.
+  const time = v === 2 ? timestampOf(at.getTime()) : effects.entry.decidedAt;
+  const position = { v, seq: seq + 1, prevHash: hash, at: time > executedAt ? time : executedAt };
+  const entry = sealEntry(effects.entry, position);
   stageDeployment(batch, state);
   if (!batch.headsBefore.has(state.id)) batch.headsBefore.set(state.id, state.head);
   batch.entries.push({ deploymentId: state.id, entry, effects, trace });

@@ -1,4 +1,4 @@
-import type { Caller, DeploymentSource, NewDeployment } from '@orrery/contracts';
+import type { Caller, DeploymentSource, JournalVersion, NewDeployment } from '@orrery/contracts';
 import { jsonb } from '@orrery/database';
 import { sql } from 'kysely';
 import { lifecycleEntry } from '../../core/deciding/lifecycle-entry.js';
@@ -22,6 +22,8 @@ export interface DeploymentPlan {
   /** Of a clone: what it takes over from its source. */
   readonly copies: ClaimedCopies | null;
   readonly at: Date;
+  /** Of its first entry. */
+  readonly journalVersion: JournalVersion;
 }
 
 /**
@@ -77,7 +79,7 @@ function columnsOf({ address, worldId, worldAddress, ownerAccountId, given, lock
 }
 
 function firstEntry(
-  { address, given, bindings, at, locked }: DeploymentPlan,
+  { address, given, bindings, at, locked, journalVersion: v }: DeploymentPlan,
   caller: Caller,
   source: DeploymentSource | null,
 ): SealedEntry {
@@ -90,7 +92,8 @@ function firstEntry(
     ...(locked && { definitionHash: lockedColumns(locked, at).definition_hash }),
   };
   const draft = lifecycleEntry('deployment_created', address, caller, at.getTime(), facts);
-  return sealEntry(draft, { seq: 1, prevHash: genesisHash({ deployment: address, source }) });
+  const prevHash = genesisHash({ deployment: address, source });
+  return sealEntry(draft, { v, seq: 1, prevHash, at: draft.decidedAt });
 }
 
 async function insertFirstEntry(
@@ -113,6 +116,8 @@ async function insertFirstEntry(
       executed_at: entry.executedAt,
       prev_hash: entry.prevHash,
       hash: entry.hash,
+      decided_at: entry.decidedAt ?? null,
+      evaluator: entry.evaluator ?? null,
     })
     .execute();
   const totals = { entries: entry.seq, ...(instances > 0 && { instances }) };

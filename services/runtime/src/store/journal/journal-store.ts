@@ -10,6 +10,8 @@ import {
   type journalRpcs,
   type PushPlan,
   type PushSummary,
+  RECORDED_MEMBERS,
+  type Recorded,
   type ReplyOf,
   type RequestOf,
   ServiceError,
@@ -24,22 +26,33 @@ const columnOf = (member: string): string =>
   member.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /** What an entry's hash covers, but for the deployment's address, and the hash, as a query selects it from the journal `j`. */
-export const ENTRY_COLUMNS = Object.keys({ ...hashedEntry.omit({ deployment: true }).shape, hash: true })
+export const ENTRY_COLUMNS = [...Object.keys(hashedEntry.shape), 'hash', 'recorded']
+  .filter((member) => member !== 'deployment' && !RECORDED_MEMBERS.includes(member as keyof Recorded))
   .map((member) => `j.${columnOf(member)} as "${member}"`)
   .join(', ');
 
 /** The columns were written from an entry and are not validated again. */
-export interface EntryRow extends Omit<HashedEntry, 'deployment' | 'executedAt'> {
+export interface EntryRow
+  extends Omit<HashedEntry, 'deployment' | 'executedAt' | 'decidedAt' | 'evaluator' | keyof Recorded> {
   readonly executedAt: Date;
+  readonly decidedAt: Date | null;
+  readonly evaluator: number | null;
+  readonly recorded: Recorded | null;
   readonly hash: string;
 }
 
-/** A row as the entry that was hashed, with its hash and whatever else was selected. */
-export const entryOf = <Row extends EntryRow>({ v, executedAt, ...row }: Row, deployment: string) => ({
+/** A row as the entry that was hashed, with its hash and whatever else was selected. Unset members of version 2 are absent. */
+export const entryOf = <Row extends EntryRow>(
+  { v, executedAt, decidedAt, evaluator, recorded, ...row }: Row,
+  deployment: string,
+) => ({
   v,
   deployment,
   ...row,
   executedAt: executedAt.toISOString(),
+  ...(decidedAt !== null && { decidedAt: decidedAt.toISOString() }),
+  ...(evaluator !== null && { evaluator }),
+  ...recorded,
 });
 
 /** An entry as the history shows it; the query has left out what the reader may not see. */

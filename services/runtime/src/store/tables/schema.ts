@@ -1,5 +1,6 @@
 import type {
   DeploymentSource,
+  JournalVersion,
   JsonObject,
   JsonValue,
   OnchainFilter,
@@ -16,6 +17,7 @@ export interface RuntimeSchema {
   kept_states: KeptStatesTable;
   journal: JournalTable;
   journal_heads: JournalHeadsTable;
+  journal_form: { version: JournalVersion };
   instance_changes: InstanceChangesTable;
   lifetime_heads: LifetimeHeadsTable;
   idempotency_keys: IdempotencyKeysTable;
@@ -123,6 +125,9 @@ interface JournalTable {
   payment: NullableJson<JsonObject>;
   pushes: NullableJson<JsonValue>;
   duration_ms: number | null;
+  decided_at: NullableTime;
+  evaluator: Generated<number | null>;
+  recorded: Generated<NullableJson<JsonObject>>;
 }
 
 interface JournalHeadsTable {

@@ -21,6 +21,7 @@ import { acknowledgedOccurrences } from './0022-acknowledged-occurrences.js';
 import { awaitedPayments } from './0023-awaited-payments.js';
 import { published } from './0024-published.js';
 import { notExecutions } from './0025-not-executions.js';
+import { entriesOfVersion2 } from './0026-entries-of-version-2.js';
 
 /** In the order of their names; one that has been released is never changed. */
 export const migrations: Record<string, Migration> = {
@@ -49,4 +50,5 @@ export const migrations: Record<string, Migration> = {
   '0023_awaited_payments': awaitedPayments,
   '0024_published': published,
   '0025_not_executions': notExecutions,
+  '0026_entries_of_version_2': entriesOfVersion2,
 };
