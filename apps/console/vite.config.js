@@ -10,6 +10,8 @@ export default defineConfig({
   plugins: [react(), tailwindcss(), exampleWorlds(join(import.meta.dirname, '../../examples'))],
   // Our packages from their TypeScript source, so that `npm run dev` needs no build.
   resolve: { conditions: ['@orrery/source', ...defaultClientConditions] },
+  // The gateway puts a new nonce here for each page: the editor makes style elements as it runs.
+  html: { cspNonce: 'NONCE_OF_THE_PAGE' },
   build: {
     // `light-dark()` of the style sheet is in these and in what came after.
     target: ['chrome123', 'firefox120', 'safari17.5'],

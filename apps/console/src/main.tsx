@@ -19,9 +19,11 @@ const queryClient = new QueryClient({
   defaultOptions: { queries: { retry: false, staleTime: 5000, refetchOnWindowFocus: true } },
 });
 const router = createConsoleRouter({ session, queryClient });
-// Leaving deletes what was read with the key, and the router then leads to the sign-in.
+// Leaving deletes what was read with the key, and the router then leads to the sign-in. Where a key was refused, the sign-in
+// covers the page, so that what was typed there is not lost; what it shows is read anew with the next key.
 session.subscribe(() => {
-  if (session.current() === undefined) queryClient.clear();
+  if (session.current() !== undefined) void queryClient.invalidateQueries();
+  else if (!session.isInterrupted()) queryClient.clear();
   void router.invalidate();
 });
 

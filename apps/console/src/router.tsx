@@ -35,7 +35,7 @@ const root = createRootRouteWithContext<RouterContext>()({
   notFoundComponent: NotFound,
   errorComponent: PageFailed,
   beforeLoad: ({ context: { session }, location: { pathname, href } }) => {
-    if (session.current() === undefined && pathname !== SIGN_IN)
+    if (session.current() === undefined && !session.isInterrupted() && pathname !== SIGN_IN)
       throw redirect({ to: SIGN_IN, search: href === '/' ? {} : { next: href } });
   },
 });

@@ -72,7 +72,7 @@ const COLUMNS: readonly Column<EventBinding>[] = [
   {
     header: 'What is pushed',
     wideOnly: true,
-    className: 'min-w-40 break-words',
+    className: 'min-w-40',
     cell: ({ targetChains, onchain }) => (targetChains.length === 0 ? '–' : filterWords(onchain)),
   },
 ];

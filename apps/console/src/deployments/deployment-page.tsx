@@ -1,7 +1,7 @@
 import { Link, Outlet, useParams } from '@tanstack/react-router';
 import { useDeployment } from '../api/deployments.js';
 import type { Deployment } from '../api/records.js';
-import { Await } from '../ui/messages.js';
+import { AwaitPage } from '../ui/await-page.js';
 import { Page } from '../ui/page.js';
 import { TabLink, TabLinks } from '../ui/tabs.js';
 import { Badge } from '../ui/values.js';
@@ -20,7 +20,7 @@ const TABS = [
 export default function DeploymentPage() {
   const ref = useParams({ from: '/worlds/$world/deployments/$deployment' });
   return (
-    <Await query={useDeployment(ref)} what="the deployment">
+    <AwaitPage query={useDeployment(ref)} what="deployment">
       {(deployment) => (
         <Page
           title={deployment.name}
@@ -37,7 +37,7 @@ export default function DeploymentPage() {
           <Outlet />
         </Page>
       )}
-    </Await>
+    </AwaitPage>
   );
 }
 

@@ -13,6 +13,7 @@ import {
   useWorld,
   VERSION,
 } from '../api/worlds.js';
+import { AwaitPage } from '../ui/await-page.js';
 import { ButtonLink, NameLink } from '../ui/button.js';
 import { Confirm, FormButton } from '../ui/dialog.js';
 import { Await, Said } from '../ui/messages.js';
@@ -29,7 +30,7 @@ export default function EventPage() {
   const said = useRouterState({ select: ({ location }) => location.state.said });
   const canEdit = isOwn(useWorld(ref.world).data);
   return (
-    <Await query={useGet(EVENT, { path: eventPath(ref) })} what="the event">
+    <AwaitPage query={useGet(EVENT, { path: eventPath(ref) })} what="event">
       {(record) => (
         <Page
           title={record.name}
@@ -53,7 +54,7 @@ export default function EventPage() {
           </Await>
         </Page>
       )}
-    </Await>
+    </AwaitPage>
   );
 }
 

@@ -4,10 +4,11 @@ import { type ReactNode, useEffect, useState } from 'react';
 import { useChange } from '../api/change.js';
 import { keyOf } from '../api/read.js';
 import { EVENTS, type EventRef, eventPath, useVersions, VERSION, VERSIONS } from '../api/worlds.js';
+import { AwaitPage, Missing } from '../ui/await-page.js';
 import { Button, ButtonLink } from '../ui/button.js';
 import { LeaveGuard } from '../ui/dialog.js';
 import { Required, showFirstWrong, TextField, useRequired } from '../ui/field.js';
-import { Await, ErrorNote, problemAt, problemsOf, Unreadable } from '../ui/messages.js';
+import { ErrorNote, problemAt, problemsOf, Unreadable } from '../ui/messages.js';
 import { Card, Page } from '../ui/page.js';
 import { NEW_VERSION, type VersionDraft, versionBodyOf, versionDraftOf } from './version-draft.js';
 import { VersionForm } from './version-form.js';
@@ -80,13 +81,14 @@ export function EditVersionPage() {
   const ref = useParams({ from: '/worlds/$world/events/$event/edit' });
   const { version, from } = useSearch({ from: '/worlds/$world/events/$event/edit' });
   return (
-    <Await query={useVersions(ref)} what="the versions">
+    <AwaitPage query={useVersions(ref)} what="event">
       {({ data }) => {
         const source = data.find((one) => one.version === (version ?? from));
+        if (source === undefined && (version ?? from) !== undefined) return <Missing what="version" />;
         const initial = source === undefined ? NEW_VERSION : versionDraftOf(source);
         return <OneVersion key={`${version} ${from}`} event={ref} version={version} initial={initial} />;
       }}
-    </Await>
+    </AwaitPage>
   );
 }
 

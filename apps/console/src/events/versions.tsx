@@ -193,7 +193,7 @@ function Decision({ version }: { version: EventVersion }) {
     <>
       <p className="mb-1.5">An AI model, asked with this prompt:</p>
       {prompt ? (
-        <p className="max-w-3xl rounded-md border border-line bg-sunken px-3 py-2 break-words whitespace-pre-wrap">
+        <p className="max-w-3xl rounded-md border border-line bg-sunken px-3 py-2 whitespace-pre-wrap">
           {prompt}
         </p>
       ) : (

@@ -3,12 +3,15 @@ import { type ReactNode, useEffect, useRef } from 'react';
 import { useDeployment } from '../api/deployments.js';
 import type { DeploymentRef } from '../api/records.js';
 import { useWorld } from '../api/worlds.js';
-import { useIsSignedIn } from '../session/session.js';
+import { useIsInterrupted, useIsSignedIn } from '../session/session.js';
+import { SignInPage } from '../session/sign-in-page.js';
+import { Covered } from '../ui/dialog.js';
 import { Brand, Navigation, NavigationDialog, WorldTree } from './navigation.js';
 
 /** What surrounds every page: the way past the navigation, the navigation, where one is. */
 export function Frame() {
   const isSignedIn = useIsSignedIn();
+  const isInterrupted = useIsInterrupted();
   return (
     <>
       <a
@@ -17,7 +20,20 @@ export function Frame() {
       >
         Skip to the content
       </a>
-      {isSignedIn ? <SignedIn /> : <Content />}
+      {isInterrupted && (
+        <main>
+          <SignInPage />
+        </main>
+      )}
+      {isSignedIn || isInterrupted ? (
+        <Covered value={isInterrupted}>
+          <div hidden={isInterrupted}>
+            <SignedIn />
+          </div>
+        </Covered>
+      ) : (
+        <Content />
+      )}
     </>
   );
 }

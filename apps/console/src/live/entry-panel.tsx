@@ -47,7 +47,7 @@ function Entry({ entry }: { entry: JournalEntry }) {
       </p>
       {error !== null && (
         <div className="rounded-md border border-bad/40 bg-bad-soft px-3 py-2">
-          <p className="break-words">{reasonOf(error)}</p>
+          <p>{reasonOf(error)}</p>
           <p className="mt-1 font-mono text-xs text-muted">{error.code}</p>
         </div>
       )}

@@ -1,5 +1,5 @@
 import type { EntityInstance } from '@orrery/sdk';
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { instanceKey, useDeploymentRef } from '../api/deployments.js';
 import type { Attribute, EntitySchema } from '../api/records.js';
@@ -13,7 +13,7 @@ import { shownValue } from './entry-words.js';
 import { useLive } from './live.js';
 import { toggled, useLiveSearch } from './live-search.js';
 import { NewInstance } from './new-instance.js';
-import { PAGE, type SeenInstances } from './queries.js';
+import { offsetOf, PAGE, type SeenInstances } from './seen-instances.js';
 
 const FIRST = { firstPage: 1, lastPage: 1 };
 
@@ -22,7 +22,11 @@ export function Instances() {
   const isNow = seq >= tail.head;
   const [{ schema }, change] = useLiveSearch();
   const [pages, setPages] = useState(FIRST);
-  const query = useQuery(journal.instances({ seq, schema, ...pages }));
+  const client = useQueryClient();
+  const present = () => client.getQueryData(journal.tail.queryKey);
+  const past = useQuery({ ...journal.pastInstances(seq, { schema, ...pages }), enabled: !isNow });
+  const now = useQuery({ ...journal.presentInstances(present, { schema, ...pages }), enabled: isNow });
+  const query = isNow ? now : past;
   const schemas = useSchemas(useDeploymentRef().world).data?.data ?? [];
   // One that the address names stays in the list, also where it does not exist.
   const names = new Set([...schemas.map(({ name }) => name), ...(schema === undefined ? [] : [schema])]);
@@ -33,18 +37,17 @@ export function Instances() {
     () => (one === undefined ? undefined : columnsOf(attributes ?? [], rows ?? [])),
     [one, attributes, rows],
   );
-  const total = query.data?.total;
   return (
     <Section
       title="Instances"
-      lead={total === undefined ? undefined : `${total.toLocaleString('en')} after entry ${seq}`}
+      lead={query.data && `${query.data.total.toLocaleString('en')} after entry ${query.data.seq}`}
       actions={
         <>
           {/* biome-ignore lint/a11y/noLabelWithoutControl: the control is a Select */}
           <label className="flex items-center gap-2 text-sm text-muted">
             Schema
             <Select
-              className="control w-auto py-1"
+              className="control w-auto max-w-60 py-1"
               value={schema ?? ''}
               onChange={(next) => {
                 setPages(FIRST);
@@ -103,14 +106,14 @@ const CELL = 'border-b border-line px-2.5 py-1.5 whitespace-nowrap';
 
 /** Any number of instances, of which those that are seen are read. A value that has changed lights up. */
 function InstancesTable({ seen, columns, isOld, onPages }: InstancesTableProps) {
-  const region = useRef<HTMLElement>(null);
+  const [region, setRegion] = useState<HTMLElement | null>(null);
   const items = useSeenRows(region, seen.total, ROW_HEIGHT);
   const firstPage = pageOf(items.indexes[0]);
   const lastPage = pageOf(items.indexes.at(-1));
   useEffect(() => onPages({ firstPage, lastPage }), [onPages, firstPage, lastPage]);
   return (
     <section
-      ref={region}
+      ref={setRegion}
       aria-label="Instances"
       aria-busy={isOld}
       {...SCROLLABLE}
@@ -146,7 +149,7 @@ function InstancesTable({ seen, columns, isOld, onPages }: InstancesTableProps) 
               key={rowKey(seen, index)}
               columns={columns}
               index={index}
-              row={seen.rows[index - seen.offset]}
+              row={seen.rows[index - offsetOf(seen)]}
             />
           ))}
           <Gap height={items.below} />
@@ -158,8 +161,8 @@ function InstancesTable({ seen, columns, isOld, onPages }: InstancesTableProps) 
 
 const pageOf = (index = 0): number => Math.floor(index / PAGE) + 1;
 
-const rowKey = ({ rows, offset }: SeenInstances, index: number): string | number => {
-  const row = rows[index - offset];
+const rowKey = (seen: SeenInstances, index: number): string | number => {
+  const row = seen.rows[index - offsetOf(seen)];
   return row === undefined ? index : instanceKey(row);
 };
 

@@ -1,21 +1,24 @@
 import { useQuery } from '@tanstack/react-query';
 import { type KeyboardEvent, useCallback, useEffect, useState } from 'react';
 import { Button } from '../ui/button.js';
-import { Badge } from '../ui/values.js';
+import { Badge, localTime } from '../ui/values.js';
 import { Fork } from './fork.js';
 import { type Live, useLive } from './live.js';
 import { useLiveSearch } from './live-search.js';
 
-interface PositionProps {
+export interface PositionProps {
   /** Whether the last entry is shown, as entries come. */
   isFollowing: boolean;
   /** Whether new entries come. */
   isFollowed: boolean;
+  /** Since when the connection is lost; undefined while it is there. */
+  lostAt: Date | undefined;
   /** An entry after the end that was asked for: the last one is shown instead. */
   missing: number | undefined;
 }
 
-export function Position({ isFollowing, isFollowed, missing }: PositionProps) {
+export function Position({ missing, ...following }: PositionProps) {
+  const { isFollowing } = following;
   const { tail, seq, go } = useLive();
   const { head } = tail;
   const last = Math.max(head, 1);
@@ -29,7 +32,7 @@ export function Position({ isFollowing, isFollowed, missing }: PositionProps) {
         <Step label="Next entry" sign="›" isOff={seq >= head} onClick={() => go(seq + 1)} />
         <SeqField />
         <span role="status">
-          <Following isNewest={seq >= head} isFollowing={isFollowing} isFollowed={isFollowed} />
+          <Following isNewest={seq >= head} {...following} />
         </span>
         <div className="ml-auto flex items-center gap-2">
           {!isFollowing && (
@@ -75,11 +78,13 @@ const Step = ({ label, sign, isOff, onClick }: StepProps) => (
   </Button>
 );
 
-type FollowingProps = Pick<PositionProps, 'isFollowing' | 'isFollowed'> & { isNewest: boolean };
+type FollowingProps = Omit<PositionProps, 'missing'> & { isNewest: boolean };
 
-function Following({ isNewest, isFollowing, isFollowed }: FollowingProps) {
+function Following({ isNewest, isFollowing, isFollowed, lostAt }: FollowingProps) {
   if (!isFollowing) return isNewest ? <Badge>newest</Badge> : <Badge tone="warn">the past</Badge>;
   if (!isFollowed) return <Badge>not followed</Badge>;
+  if (lostAt !== undefined)
+    return <Badge tone="warn">reconnecting since {localTime(lostAt).slice(11)}</Badge>;
   return (
     <Badge tone="ok">
       <span aria-hidden="true" className="size-1.5 rounded-full bg-ok" /> live

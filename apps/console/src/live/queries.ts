@@ -1,9 +1,15 @@
-import type { EntityInstance, HistoryFilter, Orrery } from '@orrery/sdk';
-import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query';
+import type { HistoryFilter, Orrery } from '@orrery/sdk';
+import {
+  infiniteQueryOptions,
+  keepPreviousData,
+  type QueryClient,
+  queryOptions,
+} from '@tanstack/react-query';
 import { DEPLOYMENT, deploymentKey, deploymentPath, INSTANCES, splitKey } from '../api/deployments.js';
 import type { DeploymentRef } from '../api/records.js';
 import type { JournalEntry } from './entry-words.js';
 import type { LiveSearch } from './live-search.js';
+import { afterEntries, type InstanceWindow, PAGE, type SeenInstances } from './seen-instances.js';
 
 const HISTORY = `${DEPLOYMENT}/history` as const;
 
@@ -20,26 +26,8 @@ export interface Tail {
   readonly generation: number;
 }
 
-/** Few enough instances to be read in a moment while one scrubs. */
-export const PAGE = 50;
 /** Changes of an instance that a chart draws at most. */
 export const LONGEST_LINE = 500;
-
-/** The instances in view: neighbouring pages of the list as it was after an entry. */
-interface InstanceWindow {
-  readonly seq: number;
-  readonly schema: string | undefined;
-  /** From 1. */
-  readonly firstPage: number;
-  readonly lastPage: number;
-}
-
-export interface SeenInstances {
-  readonly total: number;
-  /** How many instances of the list are before `rows`. */
-  readonly offset: number;
-  readonly rows: readonly EntityInstance[];
-}
 
 /** What is read of a deployment's journal, and of its instances after any entry of that. */
 export function journalOf(orrery: Orrery, ref: DeploymentRef) {
@@ -48,6 +36,23 @@ export function journalOf(orrery: Orrery, ref: DeploymentRef) {
   const readEnd = async (signal: AbortSignal): Promise<number> => {
     const [last] = await orrery.get(HISTORY, { path, query: { include: 'all', limit: 1 }, signal });
     return last?.seq ?? 0;
+  };
+  const presentKey = [...key, 'instances', 'present'];
+  const readInstances = async (
+    atSeq: number,
+    window: InstanceWindow,
+    signal: AbortSignal,
+  ): Promise<SeenInstances> => {
+    const { schema, firstPage, lastPage } = window;
+    const filter = schema === undefined ? {} : { entitySchema: schema };
+    const pages = await Promise.all(
+      Array.from({ length: lastPage - firstPage + 1 }, (_, index) => {
+        const query = { ...filter, atSeq, page: firstPage + index, limit: PAGE };
+        return orrery.answer('get', INSTANCES, { path, query, signal });
+      }),
+    );
+    const total = pages[0]?.pagination.total ?? 0;
+    return { ...window, seq: atSeq, total, rows: pages.flatMap(({ data }) => data) };
   };
   return {
     /** Where it ends; the stream moves it on. */
@@ -107,27 +112,37 @@ export function journalOf(orrery: Orrery, ref: DeploymentRef) {
         ...FOR_EVER,
       }),
 
-    instances: (window: InstanceWindow) =>
+    /** The instances as they were after an entry. */
+    pastInstances: (seq: number, window: InstanceWindow) =>
       queryOptions({
-        queryKey: [...key, 'instances', window],
-        queryFn: async ({ signal }): Promise<SeenInstances> => {
-          const { seq, schema, firstPage, lastPage } = window;
-          const filter = schema === undefined ? {} : { entitySchema: schema };
-          const pages = await Promise.all(
-            Array.from({ length: lastPage - firstPage + 1 }, (_, index) => {
-              const query = { ...filter, atSeq: seq, page: firstPage + index, limit: PAGE };
-              return orrery.answer('get', INSTANCES, { path, query, signal });
-            }),
-          );
-          return {
-            total: pages[0]?.pagination.total ?? 0,
-            offset: (firstPage - 1) * PAGE,
-            rows: pages.flatMap(({ data }) => data),
-          };
-        },
+        queryKey: [...key, 'instances', seq, window],
+        queryFn: ({ signal }) => readInstances(seq, window, signal),
         placeholderData: keepPreviousData,
         ...FOR_EVER,
       }),
+
+    /** The instances as they are: what is read once, `follow` keeps up with the entries that come. */
+    presentInstances: (tail: () => Tail | undefined, window: InstanceWindow) =>
+      queryOptions({
+        queryKey: [...presentKey, window],
+        queryFn: async ({ signal }) => {
+          const seen = await readInstances(tail()?.head ?? (await readEnd(signal)), window, signal);
+          return afterEntries(seen, tail()?.recent ?? []) ?? seen;
+        },
+        placeholderData: keepPreviousData,
+        staleTime: Number.POSITIVE_INFINITY,
+        gcTime: 0,
+      }),
+
+    /** Moves the present instances on; where entries do not say enough, they are read anew, one reading at a time. */
+    follow: (client: QueryClient, entries: readonly JournalEntry[]) => {
+      const queries = client.getQueriesData<SeenInstances>({ queryKey: presentKey });
+      for (const [queryKey, seen] of queries) {
+        const after = seen && afterEntries(seen, entries);
+        if (after !== undefined) client.setQueryData(queryKey, after);
+        else void client.invalidateQueries({ queryKey, exact: true }, { cancelRefetch: false });
+      }
+    },
 
     /** The state of one instance after an entry. */
     state: (instance: string, seq: number) =>

@@ -1,11 +1,12 @@
 import { OrreryError } from '@orrery/sdk';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
+import { useEffect, useState, useSyncExternalStore } from 'react';
 import { deploymentKey } from '../api/deployments.js';
 import type { DeploymentRef } from '../api/records.js';
 import { endIfRefused, useOrrery, useSession } from '../session/session.js';
 import type { JournalEntry } from './entry-words.js';
 import { journalOf, type Tail } from './queries.js';
+import { followShared } from './shared-stream.js';
 
 const MOST = 400;
 const KEPT = 100;
@@ -38,6 +39,9 @@ export function withRecent(
 /** A busy deployment is shown anew this often, in milliseconds. */
 const PACE_MS = 150;
 
+/** How long after a reading that failed it is tried again, in milliseconds. */
+const RETRY_MS = 2000;
+
 export function useTail(ref: DeploymentRef) {
   const { world, deployment } = ref;
   const session = useSession();
@@ -45,32 +49,46 @@ export function useTail(ref: DeploymentRef) {
   const client = useQueryClient();
   const query = useQuery(journalOf(orrery, ref).tail);
   const [error, setError] = useState<unknown>(null);
+  const [lostAt, setLostAt] = useState<Date>();
   const [tries, setTries] = useState(0);
+  const isSeen = useIsSeen();
   const isThere = query.data !== undefined;
   // Another one of `tries` starts it anew.
   useEffect(() => {
-    if (!isThere || tries < 0) return;
-    const { queryKey } = journalOf(orrery, { world, deployment }).tail;
+    if (!isThere || !isSeen || tries < 0) return;
+    const journal = journalOf(orrery, { world, deployment });
+    const { queryKey } = journal.tail;
     const leaving = new AbortController();
-    const pace = createPace<JournalEntry>(PACE_MS, (entries) =>
-      client.setQueryData(queryKey, (tail) => tail && advanced(tail, entries)),
-    );
-    const after = client.getQueryData(queryKey)?.head ?? 0;
     const { signal } = leaving;
-    const follow = async () => {
-      const stream = orrery.deployment(world, deployment).stream({ after, include: 'all', signal });
-      for await (const event of stream) if (event.type === 'entry') pace.add(event.entry);
-    };
-    follow().catch((caught: unknown) => {
+    const pace = createPace<JournalEntry>(PACE_MS, (entries) => {
+      client.setQueryData(queryKey, (tail) => tail && advanced(tail, entries));
+      journal.follow(client, entries);
+    });
+    const onConnection = (isOpen: boolean) =>
+      setLostAt((since) => (isOpen ? undefined : (since ?? new Date())));
+    const after = client.getQueryData(queryKey)?.head ?? 0;
+    let again: ReturnType<typeof setTimeout> | undefined;
+    followShared(orrery.deployment(world, deployment), {
+      after,
+      signal,
+      onEntry: pace.add,
+      onConnection,
+    }).catch((caught: unknown) => {
       if (signal.aborted) return;
+      if (caught instanceof OrreryError && caught.retryable) {
+        onConnection(false);
+        again = setTimeout(() => setTries((count) => count + 1), RETRY_MS);
+        return;
+      }
       endIfRefused(session, caught);
       setError(caught);
     });
     return () => {
+      clearTimeout(again);
       leaving.abort();
       pace.stop();
     };
-  }, [client, orrery, session, world, deployment, isThere, tries]);
+  }, [client, orrery, session, world, deployment, isThere, isSeen, tries]);
   const again = () => {
     setError(null);
     // Where the database has lost entries, what was read of them is wrong.
@@ -78,8 +96,18 @@ export function useTail(ref: DeploymentRef) {
       void client.resetQueries({ queryKey: deploymentKey(ref) });
     setTries((count) => count + 1);
   };
-  return { query, error, again };
+  return { query, error, again, lostAt };
 }
+
+/** Whether the tab is in view: one that is not takes no connection, and goes on where it was. */
+const useIsSeen = (): boolean =>
+  useSyncExternalStore(
+    (onChange) => {
+      document.addEventListener('visibilitychange', onChange);
+      return () => document.removeEventListener('visibilitychange', onChange);
+    },
+    () => document.visibilityState === 'visible',
+  );
 
 /** Hands things on in groups: the first at once, those that follow at most every `ms`. */
 export function createPace<T>(ms: number, handOn: (items: readonly T[]) => void) {

@@ -1,5 +1,5 @@
 import { useInfiniteQuery, useQueries } from '@tanstack/react-query';
-import { type ReactNode, type RefObject, useEffect, useMemo, useRef } from 'react';
+import { type ReactNode, useEffect, useMemo, useState } from 'react';
 import { useBindings, useDeploymentRef } from '../api/deployments.js';
 import { useEvents } from '../api/worlds.js';
 import { Button } from '../ui/button.js';
@@ -97,7 +97,7 @@ const ROW_HEIGHT = 46;
 /** Every entry has its row, so that any of them is reached at once. */
 function WholeJournal() {
   const { journal, tail, rested: seq } = useLive();
-  const region = useRef<HTMLOListElement>(null);
+  const [region, setRegion] = useState<HTMLElement | null>(null);
   const seen = useSeenRows(region, tail.head, ROW_HEIGHT);
   const { virtualizer, indexes } = seen;
   const blocks = blocksOfRows(indexes[0] ?? 0, indexes.at(-1) ?? -1, tail.head);
@@ -118,7 +118,7 @@ function WholeJournal() {
         title="Could not load the journal"
         onRetry={() => void failed?.refetch()}
       />
-      <Rows region={region} seen={seen} label="Entries, newest first">
+      <Rows onRegion={setRegion} seen={seen} label="Entries, newest first">
         {(index) => {
           const at = seqOfRow(index, tail.head);
           return <EntryRow seq={at} entry={entryOf(at)} />;
@@ -133,7 +133,7 @@ function Filtered() {
   const [search] = useLiveSearch();
   const filter = historyFilter(search) ?? {};
   const query = useInfiniteQuery(journal.filtered(filter, tail.generation));
-  const region = useRef<HTMLOListElement>(null);
+  const [region, setRegion] = useState<HTMLElement | null>(null);
   const entries = useMemo(
     () => withRecent(query.data?.pages.flat() ?? [], tail.recent, (entry) => passes(search, entry)),
     [query.data, tail.recent, search],
@@ -155,7 +155,7 @@ function Filtered() {
       {entries.length === 0 ? (
         <p className="rounded-lg border border-line bg-surface px-3 py-4 text-muted">No entry fits.</p>
       ) : (
-        <Rows region={region} seen={seen} label="Entries that fit, newest first">
+        <Rows onRegion={setRegion} seen={seen} label="Entries that fit, newest first">
           {(index) => {
             const entry = entries[index];
             return entry && <EntryRow seq={entry.seq} entry={entry} />;
@@ -167,15 +167,15 @@ function Filtered() {
 }
 
 interface RowsProps {
-  region: RefObject<HTMLOListElement | null>;
+  onRegion: (region: HTMLElement | null) => void;
   seen: Omit<ReturnType<typeof useSeenRows>, 'virtualizer'>;
   label: string;
   children: (index: number) => ReactNode;
 }
 
-const Rows = ({ region, seen, label, children }: RowsProps) => (
+const Rows = ({ onRegion, seen, label, children }: RowsProps) => (
   <ol
-    ref={region}
+    ref={onRegion}
     aria-label={label}
     className="max-h-92 overflow-y-auto rounded-lg border border-line bg-surface"
   >

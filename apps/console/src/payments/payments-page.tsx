@@ -121,7 +121,7 @@ const PAYMENT_COLUMNS: readonly Column<Payment>[] = [
     cell: ({ status, reason }) => (
       <>
         <Badge tone={paymentTone(status)}>{status}</Badge>
-        <p className="mt-0.5 text-sm break-words text-muted">{reason ?? paymentMeaning(status)}</p>
+        <p className="mt-0.5 text-sm text-muted">{reason ?? paymentMeaning(status)}</p>
       </>
     ),
   },

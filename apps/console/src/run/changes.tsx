@@ -34,7 +34,7 @@ const InstanceChanges = ({
     <caption className="sr-only">Changes of {key}</caption>
     <thead>
       <tr>
-        <th scope="col" className="w-[34%] px-3 py-1.5 font-medium break-words">
+        <th scope="col" className="w-[34%] px-3 py-1.5 font-medium">
           <span className="text-muted">{entitySchema}:</span>
           {instanceId} <Badge tone={TONES[op]}>{WORDS[op]}</Badge>
         </th>
@@ -57,7 +57,7 @@ const InstanceChanges = ({
 function Row({ row: { attribute, before, after, delta, isChanged } }: { row: ChangeRow }) {
   return (
     <tr className={isChanged ? undefined : 'text-muted'}>
-      <th scope="row" className={`${CELL} font-mono text-sm font-normal break-words`}>
+      <th scope="row" className={`${CELL} font-mono text-sm font-normal`}>
         {attribute}
       </th>
       {isLarge(before) && isLarge(after) ? (
@@ -90,7 +90,7 @@ const Value = ({ value }: { value: unknown }) =>
   value === undefined ? (
     <span className="text-muted">–</span>
   ) : (
-    <code className="font-mono text-sm break-words whitespace-pre-wrap">{JSON.stringify(value)}</code>
+    <code className="font-mono text-sm whitespace-pre-wrap">{JSON.stringify(value)}</code>
   );
 
 /** The attributes of one instance that an execution changes, with what they were. */

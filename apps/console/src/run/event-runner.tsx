@@ -74,19 +74,22 @@ export function EventRunner({ version, bound, given, kept, onInput }: EventRunne
           <InputEditor form={form} entered={entered} onChange={enter} problems={shown} />
           {isAi && <ModelChoice value={aiModelId} onChange={setModel} />}
           <div className="mt-4 flex flex-wrap gap-2">
+            {/* Enter in a field does what the first button of this type does. */}
             <Button
+              type={isTried ? 'button' : 'submit'}
               look={isTried ? 'secondary' : 'primary'}
               pending={run.isPending && run.variables.kind === 'dry run'}
               disabled={run.isPending}
-              onClick={() => start('dry run')}
+              onClick={isTried ? () => start('dry run') : undefined}
             >
               Dry run
             </Button>
             <Button
+              type={isTried ? 'submit' : 'button'}
               look={isTried ? 'primary' : 'secondary'}
               pending={run.isPending && run.variables.kind === 'execution'}
               disabled={run.isPending || !isBound}
-              onClick={() => start('execution')}
+              onClick={isTried ? undefined : () => start('execution')}
             >
               Execute
             </Button>

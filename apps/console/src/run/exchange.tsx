@@ -29,9 +29,7 @@ export function ExchangeView({ llm }: { llm: JsonObject | null }) {
           <p className="text-sm font-medium">Why answers were refused</p>
           <ol className="list-decimal pl-5 text-sm">
             {reasons.map((reason) => (
-              <li key={reason} className="break-words">
-                {reason}
-              </li>
+              <li key={reason}>{reason}</li>
             ))}
           </ol>
         </div>
@@ -62,7 +60,7 @@ const Text = ({ title, text }: { title: string; text: string }) => (
     <summary className="px-3 py-1.5 text-sm font-medium">{title}</summary>
     <div className="border-t border-line">
       <section {...SCROLLABLE} aria-label={title} className="max-h-96 overflow-auto">
-        <pre className="px-3 py-2 font-mono text-sm leading-5 break-words whitespace-pre-wrap">{text}</pre>
+        <pre className="px-3 py-2 font-mono text-sm leading-5 whitespace-pre-wrap">{text}</pre>
       </section>
       <div className="px-1.5 pb-1">
         <Copy text={text} what={title} />

@@ -61,7 +61,7 @@ export function ScheduleCard({ schedule, isChosen }: { schedule: Schedule; isCho
   return (
     <Card className={isChosen ? 'h-full border-accent' : 'h-full'}>
       <div className="mb-2 flex flex-wrap items-center gap-x-2 gap-y-1.5">
-        <h2 className="min-w-0 grow text-lg font-semibold break-words">
+        <h2 className="min-w-0 grow text-lg font-semibold">
           <Link to={ROUTE} params={useDeploymentRef()} search={{ event }} className="hover:underline">
             {event}
           </Link>{' '}
@@ -75,7 +75,7 @@ export function ScheduleCard({ schedule, isChosen }: { schedule: Schedule; isCho
         {consecutiveFailures > 0 && `, the last ${consecutiveFailures} failed`}
       </p>
       {lastError && (
-        <p className="mt-1 text-sm break-words">
+        <p className="mt-1 text-sm">
           <code className="font-mono text-bad">{lastError.code}</code> {lastError.detail}
         </p>
       )}

@@ -3,8 +3,8 @@ import { useChange, useRemoval } from '../api/change.js';
 import { keyOf, useGet } from '../api/read.js';
 import type { Attribute, EntitySchema } from '../api/records.js';
 import { isOwn, SCHEMA, SCHEMAS, useWorld } from '../api/worlds.js';
+import { AwaitPage } from '../ui/await-page.js';
 import { Confirm, FormButton } from '../ui/dialog.js';
-import { Await } from '../ui/messages.js';
 import { Empty, Page } from '../ui/page.js';
 import { actionsColumn, type Column, Table } from '../ui/table.js';
 import { Badge } from '../ui/values.js';
@@ -15,7 +15,7 @@ export default function SchemaPage() {
   const ref = useParams({ from: '/worlds/$world/schemas/$schema' });
   const canEdit = isOwn(useWorld(ref.world).data);
   return (
-    <Await query={useGet(SCHEMA, { path: schemaPath(ref) })} what="the schema">
+    <AwaitPage query={useGet(SCHEMA, { path: schemaPath(ref) })} what="entity schema">
       {(schema) => (
         <Page
           title={schema.name}
@@ -26,7 +26,7 @@ export default function SchemaPage() {
           <Attributes record={schema} canEdit={canEdit} {...ref} />
         </Page>
       )}
-    </Await>
+    </AwaitPage>
   );
 }
 

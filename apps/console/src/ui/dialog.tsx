@@ -1,7 +1,7 @@
 import { Dialog as Base } from '@base-ui/react/dialog';
 import { useMutation } from '@tanstack/react-query';
 import { useBlocker } from '@tanstack/react-router';
-import { type ReactNode, useState } from 'react';
+import { createContext, type ReactNode, useContext, useState } from 'react';
 import { Button, type ButtonProps } from './button.js';
 import { ErrorNote } from './messages.js';
 
@@ -14,28 +14,34 @@ interface DialogProps {
   wide?: boolean | undefined;
 }
 
+/** Whether something else covers the page: its dialogs wait, with what was typed in them. */
+export const Covered = createContext(false);
+
 /** A dialog over the page: Escape and a click beside it close it, and the focus goes back to where it was. */
-export const Dialog = ({ title, open, onClose, children, wide = false }: DialogProps) => (
-  <Base.Root open={open} onOpenChange={(isOpen) => !isOpen && onClose()}>
-    <Base.Portal>
-      <Base.Backdrop className="fixed inset-0 z-40 bg-black/45" />
-      <Base.Popup
-        className={`fixed top-1/2 left-1/2 z-50 flex max-h-[90dvh] w-[calc(100vw-1.5rem)] -translate-x-1/2 -translate-y-1/2 flex-col rounded-lg border border-line bg-surface shadow-xl ${wide ? 'max-w-4xl' : 'max-w-lg'}`}
-      >
-        <div className="flex items-start gap-3 border-b border-line px-4 py-3">
-          <Base.Title className="grow text-lg font-semibold">{title}</Base.Title>
-          <Base.Close
-            aria-label="Close"
-            className="-mr-1 rounded-md px-2 text-lg leading-6 text-muted hover:bg-hover hover:text-text"
-          >
-            ×
-          </Base.Close>
-        </div>
-        <div className="overflow-y-auto px-4 py-4">{children}</div>
-      </Base.Popup>
-    </Base.Portal>
-  </Base.Root>
-);
+export function Dialog({ title, open, onClose, children, wide = false }: DialogProps) {
+  const isCovered = useContext(Covered);
+  return (
+    <Base.Root open={open && !isCovered} onOpenChange={(isOpen) => !isOpen && onClose()}>
+      <Base.Portal keepMounted={open}>
+        <Base.Backdrop className="fixed inset-0 z-40 bg-black/45" />
+        <Base.Popup
+          className={`fixed top-1/2 left-1/2 z-50 flex max-h-[90dvh] w-[calc(100vw-1.5rem)] -translate-x-1/2 -translate-y-1/2 flex-col rounded-lg border border-line bg-surface shadow-xl ${wide ? 'max-w-4xl' : 'max-w-lg'}`}
+        >
+          <div className="flex items-start gap-3 border-b border-line px-4 py-3">
+            <Base.Title className="grow text-lg font-semibold">{title}</Base.Title>
+            <Base.Close
+              aria-label="Close"
+              className="-mr-1 rounded-md px-2 text-lg leading-6 text-muted hover:bg-hover hover:text-text"
+            >
+              ×
+            </Base.Close>
+          </div>
+          <div className="overflow-y-auto px-4 py-4">{children}</div>
+        </Base.Popup>
+      </Base.Portal>
+    </Base.Root>
+  );
+}
 
 export const Actions = ({ children }: { children: ReactNode }) => (
   <div className="mt-4 flex flex-wrap justify-end gap-2">{children}</div>

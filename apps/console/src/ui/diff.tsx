@@ -63,12 +63,7 @@ function Side({ row, text, side }: { row: DiffRow; text: string | undefined; sid
   const tone = (side === 'left' ? LEFT : RIGHT)[row.change];
   const isMarked = text !== undefined && row.change !== 'same';
   return (
-    <td
-      className={classes(
-        'w-1/2 border-line px-2 align-top break-words whitespace-pre-wrap first:border-r',
-        tone,
-      )}
-    >
+    <td className={classes('w-1/2 border-line px-2 align-top whitespace-pre-wrap first:border-r', tone)}>
       {text !== undefined && (
         <div className="flex" style={{ paddingInlineStart: `${row.depth * 1.1}em` }}>
           <span aria-hidden="true" className="w-4 shrink-0 text-muted select-none">

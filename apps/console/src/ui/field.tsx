@@ -301,8 +301,8 @@ type AnyControl = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement;
 /** Leads to the first field that is marked. */
 export function showFirstWrong(part: HTMLElement | null): void {
   const field = part?.querySelector<HTMLElement>('[aria-invalid=true], [data-invalid]');
-  // An editor is in a shadow root.
-  const control = field?.shadowRoot?.querySelector<HTMLElement>('[contenteditable]') ?? field;
+  // The text of an editor is inside the part that is marked.
+  const control = field?.querySelector<HTMLElement>('[contenteditable]') ?? field;
   control?.focus({ preventScroll: true });
   field?.scrollIntoView({ block: 'center' });
 }

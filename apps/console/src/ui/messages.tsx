@@ -83,13 +83,13 @@ export function ErrorNote({ error, title, onRetry, shownElsewhere = () => false,
   return (
     <div role="alert" className="my-3 rounded-md border border-bad/40 bg-bad-soft px-3.5 py-2.5 text-text">
       {title !== undefined && <p className="font-semibold text-bad">{title}</p>}
-      <p className="break-words">
+      <p>
         <PartName pointer={first.pointer} nameOf={nameOf} /> {first.text}
       </p>
       {problems.length > 0 && (
         <ul className="mt-1.5 space-y-1">
           {problems.map(({ pointer, message }) => (
-            <li key={`${pointer} ${message}`} className="break-words">
+            <li key={`${pointer} ${message}`}>
               <PartName pointer={pointer || '/'} nameOf={nameOf} /> {message}
             </li>
           ))}
@@ -176,7 +176,7 @@ export function Said({ message, nameOf = () => undefined }: SaidProps) {
     <div
       role="status"
       className={classes(
-        'my-3 space-y-1.5 rounded-md border px-3.5 py-2.5 break-words',
+        'my-3 space-y-1.5 rounded-md border px-3.5 py-2.5',
         warnings.length > 0 ? 'border-warn/40 bg-warn-soft' : 'border-ok/30 bg-ok-soft',
       )}
     >

@@ -21,7 +21,7 @@ export function Page({ title, beside, lead, actions, children }: PageProps) {
       <header className="mb-5 flex flex-wrap items-start gap-x-4 gap-y-3">
         <div className="min-w-0 grow">
           <div className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
-            <h1 className="text-xl font-semibold tracking-tight break-words">{title}</h1>
+            <h1 className="text-xl font-semibold tracking-tight">{title}</h1>
             {beside}
           </div>
           {lead && <div className="mt-1 max-w-3xl text-muted">{lead}</div>}
@@ -84,7 +84,7 @@ export const Details = ({ items }: { items: Readonly<Record<string, ReactNode>> 
       .map(([name, value]) => (
         <div key={name} className="contents">
           <dt className="text-sm text-muted max-sm:mt-1">{name}</dt>
-          <dd className="min-w-0 break-words">{value}</dd>
+          <dd className="min-w-0">{value}</dd>
         </div>
       ))}
   </dl>

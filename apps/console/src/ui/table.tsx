@@ -1,6 +1,6 @@
 import type { Page as ListPage, Pagination } from '@orrery/sdk';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { type ReactNode, type RefObject, useRef, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { Button } from './button.js';
 import { classes, SCROLLABLE } from './classes.js';
 import { Await, type AwaitProps } from './messages.js';
@@ -142,17 +142,20 @@ const ROW_HEIGHT = 37;
 /** A table that scrolls by itself, also with the keyboard, and holds any number of rows. */
 export function Table<Row>(props: TableProps<Row>) {
   const { label, columns, rows } = props;
-  const region = useRef<HTMLElement>(null);
+  const [region, setRegion] = useState<HTMLElement | null>(null);
   const isVirtual = rows.length > MANY;
   return (
     <section
-      ref={region}
+      ref={setRegion}
       aria-label={label}
       {...SCROLLABLE}
       className="relative overflow-auto rounded-lg border border-line bg-surface"
       style={{ maxHeight: isVirtual ? MAX_HEIGHT : undefined }}
     >
-      <table className="w-full border-separate border-spacing-0 text-left" aria-rowcount={rows.length + 1}>
+      <table
+        className="w-full border-separate border-spacing-0 text-left wrap-break-word"
+        aria-rowcount={rows.length + 1}
+      >
         <thead>
           <tr>
             {columns.map(({ header, isUnnamed, alignRight, wideOnly }) => (
@@ -184,7 +187,7 @@ const PlainBody = <Row,>(props: TableProps<Row>) => (
   </tbody>
 );
 
-function VirtualBody<Row>(props: TableProps<Row> & { region: RefObject<HTMLElement | null> }) {
+function VirtualBody<Row>(props: TableProps<Row> & { region: HTMLElement | null }) {
   const { rows, rowKey, region } = props;
   const seen = useSeenRows(region, rows.length, ROW_HEIGHT);
   return (
@@ -199,15 +202,14 @@ function VirtualBody<Row>(props: TableProps<Row> & { region: RefObject<HTMLEleme
   );
 }
 
-/** The rows in view of a region that scrolls, and how high those above and below them are, in pixels. */
-export function useSeenRows<Region extends HTMLElement>(
-  region: RefObject<Region | null>,
-  count: number,
-  rowHeight: number,
-) {
-  const virtualizer = useVirtualizer<Region, Element>({
+/**
+ * The rows in view of a region that scrolls, and how high those above and below them are, in pixels. The region is a
+ * state of who renders it: a ref is not set yet when the effects of what is inside run for the first time.
+ */
+export function useSeenRows(region: HTMLElement | null, count: number, rowHeight: number) {
+  const virtualizer = useVirtualizer<HTMLElement, Element>({
     count,
-    getScrollElement: () => region.current,
+    getScrollElement: () => region,
     estimateSize: () => rowHeight,
     overscan: 10,
   });

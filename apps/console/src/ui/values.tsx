@@ -131,7 +131,7 @@ function useNow(isUsed: boolean): number {
 }
 
 export const Failure = ({ error: { code, detail } }: { error: { code: string; detail: string } }) => (
-  <span className="break-words">
+  <span>
     <code className="font-mono text-sm text-bad">{code}</code> {detail}
   </span>
 );

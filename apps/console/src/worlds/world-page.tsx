@@ -1,13 +1,14 @@
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useChange, useRemoval } from '../api/change.js';
+import { useDeployments } from '../api/deployments.js';
 import { keyOf } from '../api/read.js';
 import type { World } from '../api/records.js';
 import { isOwn, useWorld, WORLDS } from '../api/worlds.js';
 import { DeploymentList } from '../deployments/deployment-list.js';
 import { EventList } from '../events/event-list.js';
 import { SchemaList } from '../schemas/schema-list.js';
+import { AwaitPage } from '../ui/await-page.js';
 import { Confirm } from '../ui/dialog.js';
-import { Await } from '../ui/messages.js';
 import { Card, Details, Page } from '../ui/page.js';
 import { Badge, CopyableCode, Time } from '../ui/values.js';
 import { EditWorld } from './world-form.js';
@@ -15,7 +16,7 @@ import { EditWorld } from './world-form.js';
 export default function WorldPage() {
   const { world } = useParams({ from: '/worlds/$world' });
   return (
-    <Await query={useWorld(world)} what="the world">
+    <AwaitPage query={useWorld(world)} what="world">
       {(record) => (
         <Page
           title={record.name}
@@ -23,14 +24,20 @@ export default function WorldPage() {
           beside={record.isPublic && <Badge tone="accent">published</Badge>}
           actions={isOwn(record) && <WorldActions world={record} />}
         >
-          <DeploymentList world={world} isOwn={isOwn(record)} />
-          <EventList world={world} isOwn={isOwn(record)} />
-          <SchemaList world={world} isOwn={isOwn(record)} />
+          <Parts world={world} isOwn={isOwn(record)} />
           <About world={record} />
         </Page>
       )}
-    </Await>
+    </AwaitPage>
   );
+}
+
+/** What runs comes first; in a world where nothing runs yet, the parts are in the order in which they are made. */
+function Parts(props: { world: string; isOwn: boolean }) {
+  const { data } = useDeployments(props.world);
+  const parts = [DeploymentList, EventList, SchemaList];
+  if (data?.pagination.total === 0) parts.reverse();
+  return parts.map((Part) => <Part key={Part.name} {...props} />);
 }
 
 function WorldActions({ world }: { world: World }) {

@@ -22,6 +22,8 @@ export interface StreamOptions {
   readonly signal?: AbortSignal | undefined;
   /** Milliseconds without a byte after which the connection is taken for lost; 45,000 by default. */
   readonly silenceMs?: number | undefined;
+  /** Called with true when the stream is open, and with false when it was lost and is opened again. */
+  readonly onConnection?: ((isOpen: boolean) => void) | undefined;
 }
 
 /** Three of the server's heartbeats. */
@@ -44,7 +46,7 @@ export async function* streamOf(
   requests: Requests,
   path: DeploymentPath,
   journal: Journal,
-  { after, include, signal, silenceMs = SILENCE_MS }: StreamOptions = {},
+  { after, include, signal, silenceMs = SILENCE_MS, onConnection = () => undefined }: StreamOptions = {},
 ): AsyncGenerator<StreamEvent, void, undefined> {
   const leaving = new AbortController();
   const all = signal === undefined ? leaving.signal : AbortSignal.any([signal, leaving.signal]);
@@ -56,6 +58,7 @@ export async function* streamOf(
       try {
         position ??= { seq: await journal.lastSeq(all), hash: undefined };
         const body = await connect(requests, url, position.seq, all);
+        onConnection(true);
         for await (const event of eventsOf(body, silenceMs)) {
           delay = FIRST_DELAY_MS;
           if (event.event === 'push') yield { type: 'push', push: parseJson(event.data) as Push };
@@ -65,6 +68,7 @@ export async function* streamOf(
         if (signal?.aborted) return;
         if (error instanceof OrreryError && !error.retryable) throw error;
       }
+      onConnection(false);
       // Also where the server has ended the stream: its next answer says why.
       await pause(delay * (0.5 + Math.random() / 2), all);
       delay = Math.min(delay * 2, LONGEST_DELAY_MS);

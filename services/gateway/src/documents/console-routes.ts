@@ -1,22 +1,26 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import fastifyStatic from '@fastify/static';
 import { ServiceError } from '@orrery/contracts';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 
-/** The console is made of files of this origin; it talks to no other, and nobody may frame it. */
-const PAGE_POLICY = {
+/**
+ * The console is made of files of this origin; it talks to no other, and nobody may frame it. The nonce lets its editor make
+ * style elements.
+ */
+const policy = (nonce = '') => ({
   'content-security-policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
-    "frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+    `default-src 'none'; script-src 'self'; style-src 'self'${nonce && ` 'nonce-${nonce}'`}; connect-src 'self'; ` +
+    "img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
-};
-/** Asked for again each time, and answered 304 while it is the same. */
-const CHECKED = { ...PAGE_POLICY, 'cache-control': 'no-cache' };
+});
 /** Named by their contents. */
-const FOREVER = { ...PAGE_POLICY, 'cache-control': 'public, max-age=31536000, immutable' };
+const FOREVER = { ...policy(), 'cache-control': 'public, max-age=31536000, immutable' };
+/** What the build of the console writes where a page's nonce belongs. */
+const NONCE = 'NONCE_OF_THE_PAGE';
 
 /**
  * `/console/…`: the console's files, each in the compressed form that the browser takes. Every address below it that is
@@ -25,8 +29,13 @@ const FOREVER = { ...PAGE_POLICY, 'cache-control': 'public, max-age=31536000, im
 export function addConsoleRoutes(app: FastifyInstance, folder: string): void {
   // The build is complete before the service starts: what is not there now never will be.
   const files = new Set(readdirSync(join(folder, 'assets')));
+  const page = readFileSync(join(folder, 'index.html'), 'utf8');
   app.register(fastifyStatic, { root: folder, serve: false, preCompressed: true, cacheControl: false });
-  const sendPage = (reply: FastifyReply) => reply.headers(CHECKED).sendFile('index.html');
+  const sendPage = (reply: FastifyReply) => {
+    const nonce = randomBytes(16).toString('base64');
+    reply.headers({ ...policy(nonce), 'cache-control': 'no-store' }).type('text/html; charset=utf-8');
+    return reply.send(page.replaceAll(NONCE, nonce));
+  };
   app.get('/console', async (_request, reply) => reply.redirect('/console/'));
   app.get('/console/', async (_request, reply) => sendPage(reply));
   app.get<{ Params: { '*': string } }>('/console/assets/*', async ({ params }, reply) => {

@@ -7,7 +7,7 @@ import { EditorState, type Extension } from '@codemirror/state';
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
 import { type CSSProperties, useEffect, useRef } from 'react';
-import look from './editor.css?inline';
+import './editor.css';
 import { type EditorProblem, positionOf } from './problems.js';
 
 export interface EditorProps {
@@ -21,10 +21,10 @@ export interface EditorProps {
   rows?: number | undefined;
 }
 
-const LOOK = new CSSStyleSheet();
-LOOK.replaceSync(look);
+/** Lets CodeMirror make style elements, which the content security policy refuses otherwise. */
+const NONCE = document.querySelector<HTMLMetaElement>('meta[property=csp-nonce]')?.nonce ?? '';
 
-/** CodeMirror in a shadow root: there its styles are constructed sheets, which the content security policy allows. */
+/** CodeMirror, with the look of the page. */
 export default function Editor(props: EditorProps) {
   const { label, value, problems, language, rows = 8 } = props;
   const host = useRef<HTMLDivElement>(null);
@@ -35,8 +35,7 @@ export default function Editor(props: EditorProps) {
   useEffect(() => {
     const element = host.current;
     if (element === null) return;
-    const root = element.shadowRoot ?? element.attachShadow({ mode: 'open' });
-    const editor = createEditor(root, latest.current, (text) => latest.current.onChange(text));
+    const editor = createEditor(element, latest.current, (text) => latest.current.onChange(text));
     running.current = editor;
     return () => {
       editor.destroy();
@@ -55,16 +54,17 @@ export default function Editor(props: EditorProps) {
   );
 }
 
-function createEditor(root: ShadowRoot, props: EditorProps, onChange: (text: string) => void) {
+function createEditor(parent: HTMLElement, props: EditorProps, onChange: (text: string) => void) {
   const { label, value, language } = props;
   let problems: readonly EditorProblem[] = [];
   const extensions: Extension[] = [
+    EditorView.cspNonce.of(NONCE),
     history(),
     drawSelection(),
     highlightActiveLine(),
     EditorView.lineWrapping,
     EditorView.contentAttributes.of({ 'aria-label': label }),
-    EditorView.domEventHandlers({ beforeinput: replaceSelection }),
+    EditorView.domEventHandlers({ beforeinput: insertTyped }),
     EditorView.updateListener.of((update) => {
       if (update.docChanged) onChange(update.state.doc.toString());
     }),
@@ -81,9 +81,7 @@ function createEditor(root: ShadowRoot, props: EditorProps, onChange: (text: str
       indentOnInput(),
       syntaxHighlighting(HIGHLIGHTING),
     );
-  // After CodeMirror's own, which it puts first.
-  if (!root.adoptedStyleSheets.includes(LOOK)) root.adoptedStyleSheets.push(LOOK);
-  const view = new EditorView({ root, parent: root, state: EditorState.create({ doc: value, extensions }) });
+  const view = new EditorView({ parent, state: EditorState.create({ doc: value, extensions }) });
   return {
     setText: (next: string) => {
       const now = view.state.doc.toString();
@@ -99,23 +97,24 @@ function createEditor(root: ShadowRoot, props: EditorProps, onChange: (text: str
 }
 
 /**
- * Typing over a selection. Left to the browser, it would keep the look of the replaced text by a style attribute, which
- * the content security policy refuses. In a shadow root the event does not say what it would replace: the editor's own
- * selection does.
+ * Typing. Left to the browser, it would keep the look of text that was replaced by a style attribute, which the content
+ * security policy refuses. What is replaced is what the browser has selected: on a busy machine the editor has not heard of
+ * that yet.
  */
-function replaceSelection(event: InputEvent, view: EditorView): boolean {
+function insertTyped(event: InputEvent, view: EditorView): boolean {
   const { data, inputType } = event;
-  const { state } = view;
-  const { from, to, empty } = state.selection.main;
-  if (inputType !== 'insertText' || data === null || empty || view.composing || state.readOnly) return false;
+  const range = document.getSelection()?.getRangeAt(0);
+  if (inputType !== 'insertText' || data === null || view.composing || view.state.readOnly) return false;
+  if (range === undefined || !view.contentDOM.contains(range.startContainer)) return false;
   event.preventDefault();
+  const from = view.posAtDOM(range.startContainer, range.startOffset);
+  const to = view.posAtDOM(range.endContainer, range.endOffset);
+  view.dispatch({ selection: { anchor: from, head: to } });
   const insert = () =>
-    state.update(state.replaceSelection(data), { userEvent: 'input.type', scrollIntoView: true });
-  // Brackets and quotes are put around what is selected.
-  const isHandled = state
-    .facet(EditorView.inputHandler)
-    .some((handle) => handle(view, from, to, data, insert));
-  if (!isHandled) view.dispatch(insert());
+    view.state.update(view.state.replaceSelection(data), { userEvent: 'input.type', scrollIntoView: true });
+  // Such as brackets and quotes, which are put around what is selected.
+  const handlers = view.state.facet(EditorView.inputHandler);
+  if (!handlers.some((handle) => handle(view, from, to, data, insert))) view.dispatch(insert());
   return true;
 }
 
