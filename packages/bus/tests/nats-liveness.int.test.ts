@@ -38,7 +38,7 @@ describeWithNats('a process that falls silent', (url) => {
       asked[kind] += 1;
     };
     wire.subscribe(say.subject, { queue: 'pulse', callback: () => count('group') });
-    wire.subscribe(`${say.subject}@stopped`, { callback: () => count('alone') });
+    wire.subscribe(`${say.subject}.stopped`, { callback: () => count('alone') });
     const beat = () => wire.publish(ALIVE, JSON.stringify({ instance: 'stopped', ttlMs: TTL_MS }));
     beat();
     await wire.flush();
@@ -156,7 +156,7 @@ describeWithNats('a process that was never heard', (url) => {
 
   it('is given up: it may have stopped before the caller started', async () => {
     const wire = await wireOf();
-    wire.subscribe(`${say.subject}@frozen`, { callback: () => undefined });
+    wire.subscribe(`${say.subject}.frozen`, { callback: () => undefined });
     await wire.flush();
     const ask = await caller();
     const startedAt = performance.now();

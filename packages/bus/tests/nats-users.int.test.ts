@@ -44,7 +44,7 @@ function suite(): void {
 
   beforeAll(async () => {
     const env = Object.fromEntries(users.map((user) => [passwordVariable(user), secretOf(user)]));
-    nats = await startNatsServer({ config: usersFile({ prefix: PREFIX }, [SUBSCRIBER]), env });
+    nats = await startNatsServer({ config: usersFile(PREFIX, [SUBSCRIBER]), env });
     for (const [service, { serves }] of traffic) {
       const options = { url: urlOf(service), subjectPrefix: PREFIX, service, logger, clock: systemClock };
       const bus = await connectBus(options);

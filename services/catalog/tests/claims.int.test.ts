@@ -149,13 +149,6 @@ describe('claims', () => {
     expect(await codeOf(catalog.call('versions.delete', race))).toBe('event_version_in_use');
   });
 
-  it('are left to the sweep when an older runtime releases them without revisions', async () => {
-    const { versionId, schemaId } = await claimAll();
-    const older = { deployment, versionIds: [versionId], schemaIds: [schemaId] };
-    expect(await catalog.ask('claims.release', older)).toEqual({ released: 0 });
-    expect(await claims()).toEqual(['schema', 'version', 'world']);
-  });
-
   it('keeps a claim that was released and made anew while its owner was asked', async () => {
     const { made } = await claimAll();
     owner.answer = async () => {

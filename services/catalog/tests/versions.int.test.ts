@@ -337,7 +337,7 @@ describe('events and event versions', () => {
     expect(
       (await catalog.call('events.update', { params, body: { description: 'Tied' } })).data.description,
     ).toBe('Tied');
-    await catalog.ask('claims.release', { deployment: claim.deployment, versionIds: [] });
+    await catalog.ask('claims.release', { deployment: claim.deployment, versions: [] });
     expect(await codeOf(catalog.call('versions.delete', one))).toBe('event_version_in_use');
     await catalog.ask('claims.release', { deployment: claim.deployment });
     await catalog.call('versions.delete', one);

@@ -141,11 +141,11 @@ export function createFakeCatalog() {
       ]);
       return { definitions, revisions: Object.fromEntries(claimed) };
     },
-    'claims.release': async ({ deployment, versionIds, schemaIds, versions: some, schemas: others }) => {
+    'claims.release': async ({ deployment, versions: some, schemas: others }) => {
       const before = claims.size;
       for (const { id, revision } of some ?? []) release(`${deployment} version ${id}`, revision);
       for (const { id, revision } of others ?? []) release(`${deployment} schema ${id}`, revision);
-      if (versionIds === undefined && schemaIds === undefined) {
+      if (some === undefined && others === undefined) {
         for (const claim of claims) if (claim.startsWith(deployment)) claims.delete(claim);
       }
       return { released: before - claims.size };

@@ -73,10 +73,8 @@ export function createFakeRuntime(now: () => number) {
     answer: (request: ForService) => void | Promise<void>;
     /** Runs before a lifecycle is read. */
     read: () => void | Promise<void>;
-    /** By how much the runtime's clock is ahead of the database's, in milliseconds. */
-    aheadMs: number;
-  } = { execute: () => 'succeeds', answer: () => undefined, read: () => undefined, aheadMs: 0 };
-  const at = () => new Date(now() + hooks.aheadMs).toISOString();
+  } = { execute: () => 'succeeds', answer: () => undefined, read: () => undefined };
+  const at = () => new Date(now()).toISOString();
 
   const found = (address: string): FakeDeployment => {
     const deployment = deployments.get(address);

@@ -112,17 +112,6 @@ describe('schedules follow bindings', () => {
     await house.until(async () => expect((await rows(address)).due).toBe(0));
   });
 
-  it('a clock of the runtime that is behind makes nothing due before it was bound', async () => {
-    await moveTo(Math.ceil(house.now() / MINUTE) * MINUTE + 10_000);
-    fake.hooks.aheadMs = -5 * MINUTE;
-    const address = fake.deploy({ train: fake.version('train', 1, everyMinute) });
-    await hint(address);
-    fake.hooks.aheadMs = 0;
-    expect((await schedulesOf(address))[0]).toMatchObject({ nextAt: at(50_000) });
-    await hint(address);
-    expect(fake.executed.filter(({ deployment }) => deployment === address)).toEqual([]);
-  });
-
   it('a deployment that the runtime does not know any more has no schedule, and is left alone', async () => {
     await moveTo(Math.ceil(house.now() / MINUTE) * MINUTE + 10_000);
     const address = fake.deploy({ train: fake.version('train', 1, everyMinute) });

@@ -22,8 +22,8 @@ import {
   errorFrame,
   instanceSubject,
   MAX_CALL_BYTES,
+  previousInstanceSubject,
   readCallHeaders,
-  tokenSubject,
   withinTrace,
   withoutReached,
   writeCallHeaders,
@@ -129,7 +129,7 @@ export const createServe = (
       const answer = answerBy(rpc, handlers[name] as unknown as AnyHandler);
       answers.set(rpc.subject, answer);
       answers.set(instanceSubject(rpc.subject, instance), answer);
-      answers.set(tokenSubject(rpc.subject, instance), answer);
+      answers.set(previousInstanceSubject(rpc.subject, instance), answer);
     }
     await exchange.respond(contract.service, answers, { instance, ttlMs });
   };

@@ -5,10 +5,7 @@ import { usersFile } from './users-file.js';
 const { values } = parseArgs({
   options: {
     prefix: { type: 'string', default: DEFAULT_PREFIX },
-    previous: { type: 'boolean', default: false },
     subscriber: { type: 'string', multiple: true, default: [] },
   },
 });
-process.stdout.write(
-  usersFile({ prefix: values.prefix, besidePrevious: values.previous }, values.subscriber),
-);
+process.stdout.write(usersFile(values.prefix, values.subscriber));

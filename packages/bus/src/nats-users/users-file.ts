@@ -3,12 +3,12 @@ import { durableName, inboxOf, streamName, subjectsUnder } from '../nats/subject
 import { aliveSubject, broadcastSubject, cancelSubject } from '../wire/wire-format.js';
 
 /** A part of a configuration of nats-server: one user for each service, and for each subscriber. */
-export function usersFile(options: PermissionOptions, subscribers: readonly string[]): string {
+export function usersFile(prefix: string, subscribers: readonly string[]): string {
   const traffic: [string, Traffic][] = [
     ...Object.entries<Traffic>(TRAFFIC),
     ...subscribers.map((name): [string, Traffic] => [name, subscriberTraffic(name)]),
   ];
-  const users = traffic.map(([user, does]) => userText(user, permissionsOf(user, does, options)));
+  const users = traffic.map(([user, does]) => userText(user, permissionsOf(user, does, prefix)));
   return [
     '# Written by `npm run nats-users`: what each service may do on NATS follows from the contracts.',
     '# Passwords come from the environment of nats-server: letters and digits, a letter first.',
@@ -42,28 +42,17 @@ interface Permissions {
   readonly subscribe: readonly string[];
 }
 
-interface PermissionOptions {
-  readonly prefix: string;
-  /** Processes of the release before run too, which name a process in the last token of a call's subject. */
-  readonly besidePrevious?: boolean;
-}
-
 /**
  * What a service, or a subscriber, needs for its traffic: of calls those that it makes, to all processes or to one, whose
  * name is the token after the RPC's. Answers go to the caller's inbox, whose subjects nobody can guess.
  */
-function permissionsOf(
-  user: string,
-  traffic: Traffic,
-  { prefix, besidePrevious = false }: PermissionOptions,
-): Permissions {
+function permissionsOf(user: string, traffic: Traffic, prefix: string): Permissions {
   const named = subjectsUnder(prefix);
   const ofCall = ({ service, subject }: NamedRpc): string[] => {
-    // Outside callers name no process. A process that calls its own kind may name one that it never heard.
+    // Outside callers name no process.
     if (traffic.serves === undefined) return [subject];
-    return besidePrevious || service === user
-      ? [ofNoun(subject), `${ofNoun(subject)}.*`]
-      : [subject, `${subject}.*`];
+    // Processes of the release before name one of their own kind in the last token.
+    return service === user ? [ofNoun(subject), `${ofNoun(subject)}.*`] : [subject, `${subject}.*`];
   };
   const service = traffic.serves === undefined ? nothing : ofService(user, traffic, prefix);
   return {

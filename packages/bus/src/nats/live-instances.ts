@@ -3,7 +3,7 @@ import { Slots } from '@orrery/service-kit';
 import { z } from 'zod';
 import { unanswered } from '../in-flight/in-flight.js';
 import type { Serving } from '../ports/transport.js';
-import { aliveSubject, instanceSubject, tokenSubject } from '../wire/wire-format.js';
+import { aliveSubject } from '../wire/wire-format.js';
 import type { Connection } from './connection.js';
 
 // A queue group goes on feeding a process that has been stopped, until the server's pings fail minutes later, and a
@@ -26,8 +26,6 @@ export interface LiveInstance {
   heardAt: number;
   /** It has said that it takes calls. */
   isServing: boolean;
-  /** It serves on `tokenSubject` too. */
-  hasToken: boolean;
   readonly requests: Slots<Awaiting>;
 }
 
@@ -57,8 +55,6 @@ const heartbeat = z.object({
   instance: z.string(),
   ttlMs: z.number().positive(),
   isLeaving: z.boolean().default(false),
-  /** Absent in the release before, which serves on `instanceSubject` alone. */
-  hasToken: z.boolean().default(false),
 });
 
 /** The processes that this one hears, by the service that they serve. */
@@ -70,10 +66,10 @@ export class LiveInstances {
   constructor(connection: Connection) {
     connection.subscribe(connection.named(aliveSubject('*')), (message) => {
       const group = this.#groupOf(message.subject.slice(message.subject.lastIndexOf('.') + 1));
-      const { instance, ttlMs, isLeaving, hasToken } = heartbeat.parse(message.json());
+      const { instance, ttlMs, isLeaving } = heartbeat.parse(message.json());
       group.ttlMs = ttlMs;
       const one = this.#instanceOf(group, instance);
-      Object.assign(one, { ttlMs, heardAt: this.#time.now(), isServing: !isLeaving, hasToken });
+      Object.assign(one, { ttlMs, heardAt: this.#time.now(), isServing: !isLeaving });
     });
     // Heartbeats of the time without a connection are lost.
     connection.watch({
@@ -167,7 +163,6 @@ export class LiveInstances {
       ttlMs: undefined,
       heardAt: this.#time.now(),
       isServing: false,
-      hasToken: false,
       requests: new Slots(),
     };
     instances.set(name, one);
@@ -178,10 +173,6 @@ export class LiveInstances {
     for (const group of this.#groups.values()) for (const one of group.instances.values()) act(one, group);
   }
 }
-
-/** Where a process serves what its group shares on a subject. */
-export const subjectOf = ({ name, hasToken }: LiveInstance, subject: string): string =>
-  (hasToken ? tokenSubject : instanceSubject)(subject, name);
 
 function endWithTurn(group: Group): void {
   if (group.isTurnWatched) return;
@@ -222,6 +213,7 @@ export class Heartbeats {
     const send = () => {
       if (!this.connection.up) return;
       const leaving = this.#isLeaving && { isLeaving: true };
+      // `hasToken` is for the release before, which serves on two subjects.
       const body = JSON.stringify({ instance, ttlMs, hasToken: true, ...leaving });
       this.connection.nats.publish(this.connection.named(aliveSubject(group)), body);
     };

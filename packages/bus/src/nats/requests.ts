@@ -1,10 +1,10 @@
 import { isUnreached, noResponders, unanswered, unsent } from '../in-flight/in-flight.js';
 import type { Exchange, Frame, RequestOptions } from '../ports/transport.js';
-import { cancelSubject } from '../wire/wire-format.js';
+import { cancelSubject, instanceSubject } from '../wire/wire-format.js';
 import type { Connection } from './connection.js';
 import { toMessageHeaders } from './headers.js';
 import { type Conversation, type Inbox, isNoResponders } from './inbox.js';
-import { type LiveInstance, type LiveInstances, subjectOf } from './live-instances.js';
+import type { LiveInstance, LiveInstances } from './live-instances.js';
 import { createPacker, PACK_HEADER, PACKED_AT_MOST, type Packed, type Packer, writePack } from './packs.js';
 import type { Parts } from './parts.js';
 
@@ -35,7 +35,7 @@ export function createRequests(connection: Connection, inbox: Inbox, parts: Part
   const toAny: Exchange['request'] = (subject, frame, options) => {
     const chosen = live.choose(options.group);
     if (chosen === undefined) return send(subject, frame, options, undefined);
-    return send(subjectOf(chosen, subject), frame, options, chosen).catch((error: unknown) => {
+    return send(instanceSubject(subject, chosen.name), frame, options, chosen).catch((error: unknown) => {
       // Without a connection there is no next one.
       if (!isUnreached(error) || !connection.up) throw error;
       live.unreachable(chosen);

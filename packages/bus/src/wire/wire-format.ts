@@ -21,19 +21,16 @@ import type { Frame } from '../ports/transport.js';
 // What every adapter carries: subjects, headers and bodies.
 
 /**
- * The subject on which one process of any release serves what it shares on `subject`. @throws TypeError for an invalid
- * name.
+ * The subject on which one process serves what it shares on `subject`: its name is a token of its own, so that the
+ * permissions of NATS can tell RPCs apart.
  */
-export function instanceSubject(subject: string, instance: string): string {
+export const instanceSubject = (subject: string, instance: string): string => `${subject}.${instance}`;
+
+/** The same as the release before calls a process that it names. @throws TypeError for an invalid name */
+export function previousInstanceSubject(subject: string, instance: string): string {
   if (!/^[\w-]{1,64}$/.test(instance)) throw new TypeError(`not a name for an instance: ${instance}`);
   return `${subject}@${instance}`;
 }
-
-/**
- * The same with the name as a token of its own, so that the permissions of NATS can tell RPCs apart. A process says in its
- * heartbeats whether it serves on it.
- */
-export const tokenSubject = (subject: string, instance: string): string => `${subject}.${instance}`;
 
 /** Broadcasts have subjects of their own: everything below `orrery.facts` is stored. */
 export const broadcastSubject = (message: Message): string =>

@@ -67,8 +67,8 @@ export const worldTexts = z.object({
 export type WorldTexts = z.infer<typeof worldTexts>;
 
 const versionName = z.object({ event: z.string(), version: z.int() });
-/** Of the claims made, by the id of what is claimed. An older catalog answers none. */
-const revisions = z.record(z.string(), z.int()).optional();
+/** Of the claims made, by the id of what is claimed. */
+const revisions = z.record(z.string(), z.int());
 const claims = z.array(z.object({ id: z.int(), revision: z.int() }));
 const changedOr = <T extends z.ZodType>(definition: T) =>
   z.discriminatedUnion('state', [
@@ -136,14 +136,11 @@ export const definitionRpcs = {
   }),
   /**
    * Gives claims back early; the sweep would find them anyway. A claim that has been made again has another revision and
-   * stays. Without lists: all claims of the deployment. `versionIds` and `schemaIds` are those of an older runtime, which
-   * knows no revisions; their claims are left to the sweep.
+   * stays. Without lists: all claims of the deployment.
    */
   'claims.release': rpc({
     request: z.object({
       deployment: address,
-      versionIds: z.array(z.int()).optional(),
-      schemaIds: z.array(z.int()).optional(),
       versions: claims.optional(),
       schemas: claims.optional(),
     }),

@@ -7,7 +7,6 @@ import {
   type VersionDefinition,
 } from '@orrery/contracts';
 import { transaction } from '@orrery/database';
-import { aheadOf } from '../core/schedules/replay-lifecycle.js';
 import { findFollowed } from '../store/syncs/followed-store.js';
 import { endSync, holdClaim, type SyncClaim } from '../store/syncs/sync-queue.js';
 import { endSchedules, type Facts, writeSchedules } from '../store/syncs/write-schedules.js';
@@ -48,9 +47,8 @@ async function askFacts(
   const askedAt = await databaseNow();
   const lifecycle = await askLifecycle(dependencies, { deployment, after: known?.seq ?? 0 }, signal);
   if (lifecycle === undefined) return undefined;
-  const aheadMs = aheadOf(Date.parse(lifecycle.now), askedAt, await databaseNow());
   const definitions = await askDefinitions(dependencies, lifecycle, signal);
-  return { known, lifecycle, definitions, askedAt, aheadMs, now: await databaseNow() };
+  return { known, lifecycle, definitions, askedAt, now: await databaseNow() };
 }
 
 async function askLifecycle(

@@ -68,7 +68,7 @@ export function createCatalogClient({ bus, clock, beforeConfirm }: CatalogClient
     ): Promise<SchemaClaim[]> => {
       const request = { worldId: world_id, deployment: address, schemas: [...schemas] };
       const { definitions, revisions } = await bus.call(rpcs['claims.schemas'], request, options());
-      return definitions.map(({ name, schemaId: id }) => ({ name, id, revision: revisions?.[id] ?? null }));
+      return definitions.map(({ name, schemaId: id }) => ({ name, id, revision: revisions[id] ?? null }));
     },
     /** Claims in the order of the versions. @throws `unknown_event`, `unknown_event_version` */
     claimVersions: async (
@@ -80,7 +80,7 @@ export function createCatalogClient({ bus, clock, beforeConfirm }: CatalogClient
       const { definitions, revisions } = await bus.call(rpcs['claims.versions'], request, options());
       return definitions.map((definition) => {
         const { event, version, versionId: id } = definition;
-        return { event, version, id, revision: revisions?.[id] ?? null, definition };
+        return { event, version, id, revision: revisions[id] ?? null, definition };
       });
     },
     /** Locks versions for a deployment's lock. */
@@ -97,9 +97,7 @@ export function createCatalogClient({ bus, clock, beforeConfirm }: CatalogClient
       const versions = known(some?.versions);
       const schemas = known(some?.schemas);
       if (some !== undefined && versions.length + schemas.length === 0) return;
-      // An older catalog, which reads only ids, takes a request without any for the release of all claims.
-      const named = some && { versions, schemas, versionIds: [], schemaIds: [] };
-      await bus.call(rpcs['claims.release'], { deployment, ...named }, options());
+      await bus.call(rpcs['claims.release'], { deployment, ...(some && { versions, schemas }) }, options());
     },
   };
 }

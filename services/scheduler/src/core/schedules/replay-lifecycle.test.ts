@@ -1,6 +1,6 @@
 import type { LifecycleEntry } from '@orrery/contracts';
 import { describe, expect, it } from 'vitest';
-import { aheadOf, pauseCausesAfter, replayLifecycle } from './replay-lifecycle.js';
+import { pauseCausesAfter, replayLifecycle } from './replay-lifecycle.js';
 import type { Timing } from './schedule-rules.js';
 
 const MINUTE = 60_000;
@@ -31,7 +31,6 @@ const base = {
   cron: every,
   isSameVersion: true,
   now: NOON + 20 * MINUTE + 1,
-  aheadMs: 0,
   since: 0,
 };
 const minutes = (rows: readonly { dueAt: number; until: number | null; status: string }[]) =>
@@ -102,7 +101,7 @@ describe('replayLifecycle', () => {
     expect(replay.timing).toMatchObject({ cron: every, nextAt: NOON + 11 * MINUTE });
   });
 
-  it('a clock that is known to be behind is set right, and nothing happened before it was last looked', () => {
+  it('nothing happened before it was last looked', () => {
     const notYet = { ...timing, cron: null, nextAt: null, decidedUntil: 0 };
     const bound = {
       ...base,
@@ -111,9 +110,8 @@ describe('replayLifecycle', () => {
     };
     const nextAt = (more: object) => replayLifecycle(notYet, { ...bound, ...more }).timing.nextAt;
     expect(nextAt({})).toBe(NOON + 6 * MINUTE);
-    expect(nextAt({ aheadMs: 5 * MINUTE })).toBe(NOON + 11 * MINUTE);
     expect(nextAt({ since: NOON + 8.5 * MINUTE })).toBe(NOON + 9 * MINUTE);
-    expect(nextAt({ aheadMs: 60 * MINUTE })).toBe(NOON + 21 * MINUTE);
+    expect(nextAt({ since: NOON + 60 * MINUTE })).toBe(NOON + 21 * MINUTE);
   });
 
   it('a clock that is ahead makes nothing happen later than now, and one that is behind nothing earlier than decided', () => {
@@ -141,18 +139,6 @@ describe('replayLifecycle', () => {
   it('a change of chains alone changes nothing', () => {
     const entries = [entry('bindings_updated', 2.5, { events: ['train'] })];
     expect(replayLifecycle(timing, { ...base, entries })).toEqual({ timing, ledger: [], pauseEnded: null });
-  });
-});
-
-describe('the clock of the runtime', () => {
-  it.each([
-    ['between the two times of the database', 5_000, 0],
-    ['up to a second before them', 3_000, 0],
-    ['earlier: it is behind at least as much', 2_999, 1_001],
-    ['up to a second after them', 7_000, 0],
-    ['later: it is ahead at least as much', 7_001, -1_001],
-  ])('%s', (_what, theirs, expected) => {
-    expect(aheadOf(theirs, 4_000, 6_000)).toBe(expected);
   });
 });
 

@@ -15,8 +15,6 @@ export interface Replayed {
   /** The version that is bound is the one that was. */
   readonly isSameVersion: boolean;
   readonly now: number;
-  /** How far the database's clock is ahead of the one that gave the entries their times, as far as that is known. */
-  readonly aheadMs: number;
   /** None of the entries had been written then, by the database's clock. */
   readonly since: number;
 }
@@ -32,12 +30,11 @@ type Step = Parameters<typeof changeTiming>[1];
 
 /**
  * Goes through the entries in their order: the old definition holds until the first entry that changed the event's
- * binding, the present one from the last such entry on, and pauses hold while they lasted. The times of entries are those
- * of the process that wrote them, set right by `aheadMs`; none counts as later than now, as earlier than `since`, or as
- * earlier than what is decided.
+ * binding, the present one from the last such entry on, and pauses hold while they lasted. None
+ * counts as later than now, as earlier than `since`, or as earlier than what is decided.
  */
 export function replayLifecycle(timing: Timing, replayed: Replayed): Replay {
-  const { entries, cron, isPaused, now, aheadMs, since } = replayed;
+  const { entries, cron, isPaused, now, since } = replayed;
   const { ended, begun } = turningPoints(timing, replayed);
   const causes = new Set(replayed.pauseCauses);
   let state: Replay = { timing, ledger: [], pauseEnded: null };
@@ -45,7 +42,7 @@ export function replayLifecycle(timing: Timing, replayed: Replayed): Replay {
     state = merge(state, changeTiming(state.timing, step, at, reason));
   };
   for (const entry of entries) {
-    const at = Math.min(Math.max(Date.parse(entry.at) + aheadMs, since), now);
+    const at = Math.min(Math.max(Date.parse(entry.at), since), now);
     if (entry === ended) apply({ cron: null }, at, 'binding_changed');
     if (entry === begun) apply({ cron }, at, 'binding_changed');
     applyPause(causes, entry);
@@ -88,18 +85,6 @@ function merge(before: Replay, { timing, ledger, pauseEnded }: ReturnType<typeof
     ledger: [...closed, ...ledger],
     pauseEnded: begun === undefined ? (pauseEnded ?? before.pauseEnded) : before.pauseEnded,
   };
-}
-
-/** Runtimes tell the time of the database up to this, in milliseconds; those of earlier releases have a clock of their own. */
-const EXACT_MS = 1_000;
-
-/**
- * How far the database's clock is ahead of one that read `theirs` between two times of the database, at least: 0 where it
- * may be right. In milliseconds.
- */
-export function aheadOf(theirs: number, before: number, after: number): number {
-  if (theirs < before - EXACT_MS) return before - theirs;
-  return theirs > after + EXACT_MS ? after - theirs : 0;
 }
 
 /** What pauses a deployment after these entries. What they do not tell is taken from how it is now. */

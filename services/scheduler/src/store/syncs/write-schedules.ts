@@ -14,8 +14,6 @@ export interface Facts {
   /** When the lifecycle was asked for, and the time now, by the database's clock. */
   readonly askedAt: number;
   readonly now: number;
-  /** How far the database's clock is ahead of the runtime's, as far as that is known, in milliseconds. */
-  readonly aheadMs: number;
 }
 
 /** Makes a deployment's schedules what the facts say, and the ledger what they say of the time before. */
@@ -53,7 +51,7 @@ function replayOf(
   bound: Bound | undefined,
   facts: Facts,
 ): Replay {
-  const { lifecycle, known, now, aheadMs } = facts;
+  const { lifecycle, known, now } = facts;
   const replayed = {
     event,
     entries: entriesOf(facts),
@@ -62,7 +60,6 @@ function replayOf(
     cron: cronOf(bound?.definition),
     isSameVersion: row?.version_id === bound?.binding.versionId,
     now,
-    aheadMs,
     since: known?.synced_at?.getTime() ?? 0,
   };
   return replayLifecycle(row === undefined ? notYet(facts) : timingOf(row), replayed);
