@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { definitionHash } from '../src/store/tables/migrations/0006-definition-hash.js';
+import { migrations } from '../src/store/tables/migrations/index.js';
 import { bootCatalog, plantWorld, type RunningTestCatalog, refusalOf, type Sent } from './running-catalog.js';
 
 describe('confirming a draft', () => {
@@ -159,7 +159,7 @@ describe('confirming a draft', () => {
       catalog.db,
     );
     await sql`drop function json_hash`.execute(catalog.db);
-    await definitionHash.up(catalog.db);
+    await migrations['0006_definition_hash']?.up(catalog.db);
     expect(await confirm(naming, one.hash)).toEqual({ state: 'same' });
     expect(await confirm(changingAll, all.hash)).toEqual({ state: 'same' });
     expect(await now(changingAll)).toEqual(all);

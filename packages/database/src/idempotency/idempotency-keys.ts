@@ -1,8 +1,8 @@
 import { accountOf, type Caller, canonicalHash, type JsonValue, ServiceError } from '@orrery/contracts';
 import { type Clock, type Logger, type PollLoop, startPollLoop } from '@orrery/service-kit';
 import { type QueryExecutorProvider, sql } from 'kysely';
-import type { Migration } from 'kysely/migration';
 import { classifyPostgresError } from '../errors/postgres-errors.js';
+import { statements } from '../migration/migrate.js';
 
 /** How long a key answers the same, in milliseconds. */
 const IDEMPOTENCY_KEPT_MS = 24 * 60 * 60 * 1000;
@@ -150,18 +150,15 @@ export const startKeySweep = (
   });
 
 /** Adds `idempotency_keys` to a service's schema. `reply` is null while the first request is under way. */
-export const idempotencyTable: Migration = {
-  up: async (db) => {
-    await sql`
-      create table idempotency_keys (
-        account_id bigint not null,
-        operation text not null,
-        key text not null,
-        request_hash text not null,
-        reply json,
-        created_at timestamptz(3) not null,
-        primary key (account_id, operation, key)
-      )`.execute(db);
-    await sql`create index idempotency_keys_by_age on idempotency_keys (created_at)`.execute(db);
-  },
-};
+export const idempotencyTable = statements(`
+  create table idempotency_keys (
+    account_id bigint not null,
+    operation text not null,
+    key text not null,
+    request_hash text not null,
+    reply json,
+    created_at timestamptz(3) not null,
+    primary key (account_id, operation, key)
+  );
+  create index idempotency_keys_by_age on idempotency_keys (created_at);
+`);

@@ -1,55 +1,42 @@
-import { type Kysely, sql } from 'kysely';
-import type { Migration } from 'kysely/migration';
+import { statements } from '../migration/migrate.js';
 
 /**
  * Creates the tables of a consumer in the schema of its service: `inbox_positions`, the last number that each consumer
  * has processed of each ordering key, and `inbox_parked`, the dead letters.
  */
-export const inboxMigration: Migration = {
-  up: async (db: Kysely<unknown>) => {
-    await sql`
-      create table inbox_positions (
-        consumer text not null,
-        ordering_key text not null,
-        last_seq bigint not null,
-        primary key (consumer, ordering_key)
-      ) with (fillfactor = 70)
-    `.execute(db);
-    await sql`
-      create table inbox_parked (
-        consumer text not null,
-        ordering_key text not null,
-        seq bigint not null,
-        reason text not null,
-        payload jsonb not null,
-        parked_at timestamptz not null default now(),
-        primary key (consumer, ordering_key, seq)
-      )
-    `.execute(db);
-  },
-};
+export const inboxMigration = statements(`
+  create table inbox_positions (
+    consumer text not null,
+    ordering_key text not null,
+    last_seq bigint not null,
+    primary key (consumer, ordering_key)
+  ) with (fillfactor = 70);
+  create table inbox_parked (
+    consumer text not null,
+    ordering_key text not null,
+    seq bigint not null,
+    reason text not null,
+    payload jsonb not null,
+    parked_at timestamptz not null default now(),
+    primary key (consumer, ordering_key, seq)
+  );
+`);
 
 /** Adds the hash of the last entry that a consumer has processed, so that it notices a journal that lost its tail. */
-export const inboxHashes: Migration = {
-  up: async (db: Kysely<unknown>) => {
-    await sql`alter table inbox_positions add column last_hash text`.execute(db);
-  },
-};
+export const inboxHashes = statements(`
+  alter table inbox_positions add column last_hash text;
+`);
 
 /**
  * Adds how often the next number of a stream has been begun, so that a message that ends its consumer's process is noticed.
  * A row counts for its own number only; the count of a later one begins anew.
  */
-export const inboxAttempts: Migration = {
-  up: async (db: Kysely<unknown>) => {
-    await sql`
-      create table inbox_attempts (
-        consumer text not null,
-        ordering_key text not null,
-        seq bigint not null,
-        attempts integer not null,
-        primary key (consumer, ordering_key)
-      ) with (fillfactor = 70)
-    `.execute(db);
-  },
-};
+export const inboxAttempts = statements(`
+  create table inbox_attempts (
+    consumer text not null,
+    ordering_key text not null,
+    seq bigint not null,
+    attempts integer not null,
+    primary key (consumer, ordering_key)
+  ) with (fillfactor = 70);
+`);

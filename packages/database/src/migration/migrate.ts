@@ -1,5 +1,5 @@
 import { FIRST_CONTACT, type Logger, retry, StartupError, systemClock } from '@orrery/service-kit';
-import { Kysely, PostgresDialect } from 'kysely';
+import { Kysely, PostgresDialect, sql } from 'kysely';
 import { type Migration, type MigrationResult, Migrator } from 'kysely/migration';
 import type pg from 'pg';
 import type { Connections } from '../connection/connect.js';
@@ -10,6 +10,11 @@ export type { Migration } from 'kysely';
 
 /** By name; names sort in the order of execution (`0001_worlds`) and are never changed once released. */
 export type Migrations = Readonly<Record<string, Migration>>;
+
+/** A migration that runs these statements, which end with semicolons, in one go. */
+export const statements = (text: string): Migration => ({
+  up: async (db) => void (await sql.raw(text).execute(db)),
+});
 
 export interface MigrateOptions {
   readonly database: {

@@ -5,19 +5,118 @@ import {
   type Migrations,
   outboxMigration,
   outboxShards,
+  statements,
 } from '@orrery/database';
-import { pushes } from './0004-pushes.js';
-import { pushTraces } from './0007-push-traces.js';
-import { signerCounts } from './0008-signer-counts.js';
 
-/** Once released, a migration is never changed. */
+/** In order; a released one is never changed. */
 export const migrations: Migrations = {
   '0001_inbox': inboxMigration,
   '0002_inbox_hashes': inboxHashes,
   '0003_inbox_attempts': inboxAttempts,
-  '0004_pushes': pushes,
+  /** What is to be pushed, and how far it has come (docs/on-chain.md, docs/adr/0024). */
+  '0004_pushes': statements(`
+    -- Whose deployments they are, from the first entries of their journals.
+    create table deployments (address text primary key, account_id bigint);
+    create index deployments_of_accounts on deployments (account_id);
+    -- One lane for each deployment and chain: its pushes are numbered and sent in order.
+    create table lanes (
+      deployment text not null,
+      chain text not null,
+      last_number bigint not null,
+      sent_number bigint not null default 0,
+      stop text,
+      failures integer not null default 0,
+      wait_until timestamptz,
+      waits_for text,
+      primary key (deployment, chain)
+    ) with (fillfactor = 70);
+    create index lanes_with_work on lanes (chain, wait_until nulls first)
+      where sent_number < last_number and stop is null;
+    create table pushes (
+      deployment text not null,
+      chain text not null,
+      number bigint not null,
+      history_id uuid not null,
+      seq bigint not null,
+      entry_hash text not null,
+      digest text not null,
+      content text,
+      truncated boolean not null,
+      status text not null default 'queued',
+      attempt_id bigint,
+      error jsonb,
+      created_at timestamptz not null default now(),
+      changed_at timestamptz not null default now(),
+      primary key (deployment, chain, number)
+    ) with (fillfactor = 80);
+    create unique index pushes_of_entries on pushes (deployment, history_id, chain);
+    create index pushes_newest_first on pushes (deployment, seq desc, chain);
+    create index pushes_by_status on pushes (deployment, status, seq desc, chain);
+    create index pushes_of_attempts on pushes (attempt_id) where attempt_id is not null;
+    -- One try to bring a range of a lane's numbers onto the chain, under one nonce where there are nonces.
+    create table attempts (
+      id bigint generated always as identity primary key,
+      chain text not null,
+      signer text not null,
+      nonce bigint,
+      deployment text not null,
+      from_number bigint not null,
+      to_number bigint not null,
+      state text not null default 'open',
+      transaction text,
+      block bigint,
+      block_id text,
+      created_at timestamptz not null default now()
+    ) with (fillfactor = 80);
+    create unique index attempts_by_nonce on attempts (chain, signer, nonce)
+      where state in ('open', 'included', 'confirmed');
+    create index attempts_under_way on attempts (chain, id) where state in ('open', 'included', 'confirmed');
+    create index attempts_of_lanes on attempts (deployment, chain) where state = 'open';
+    -- The signed forms of an attempt: the first and those that replace it with a higher fee.
+    create table transactions (
+      chain text not null,
+      id text not null,
+      attempt_id bigint not null references attempts (id) on delete cascade,
+      raw text not null,
+      terms jsonb not null,
+      created_at timestamptz not null default now(),
+      sent_at timestamptz,
+      primary key (chain, id)
+    ) with (fillfactor = 80);
+    create index transactions_of_attempts on transactions (attempt_id);
+    -- Which process sends to a chain, under which epoch, and what it found the chain to be.
+    create table chains (
+      name text primary key,
+      owner text,
+      epoch bigint not null default 0,
+      expires_at timestamptz,
+      status text not null default 'unavailable',
+      reason text
+    ) with (fillfactor = 50);
+    create table accounts (account_id bigint primary key, pushes_per_day integer, revision bigint not null);
+    create table push_usage (
+      account_id bigint not null,
+      day date not null,
+      pushes integer not null,
+      primary key (account_id, day)
+    ) with (fillfactor = 50);
+    -- What an operator asked for by the command, until the process that sends to the chain has done it.
+    create table adoptions (
+      deployment text not null,
+      chain text not null,
+      outcome text,
+      requested_at timestamptz not null default now(),
+      primary key (deployment, chain)
+    );
+  `),
   '0005_outbox': outboxMigration,
   '0006_outbox_shards': outboxShards,
-  '0007_push_traces': pushTraces,
-  '0008_signer_counts': signerCounts,
+  /** The trace of the execution that a push is of, where it is recorded: what is sent to the chain continues it. */
+  '0007_push_traces': statements(`
+    alter table pushes add column traceparent text;
+  `),
+  /** How many transactions of its signer a chain has included: what a later one waits for. */
+  '0008_signer_counts': statements(`
+    alter table chains add column signer text, add column nonce bigint;
+  `),
 };
