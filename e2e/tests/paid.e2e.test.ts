@@ -10,6 +10,7 @@ import { ExactEvmSchemeV1 } from '@x402/evm/v1';
 import { withBazaar } from '@x402/extensions/bazaar';
 import { appendPaymentIdentifierToExtensions } from '@x402/extensions/payment-identifier';
 import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
+import { withX402Client } from 'agents/x402';
 import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { ApiAnswer } from '../src/api/api-client.js';
@@ -194,6 +195,28 @@ describe('clients that pay', () => {
     const alone = await payer.createPaymentPayload(offer.structuredContent as never);
     const done = await client.callTool({ ...treat, _meta: { 'x402/payment': alone } } as never);
     expect(done.structuredContent).toMatchObject({ stateChanges: { 'guest:paid alone': { visits: 1 } } });
+    await expectEarned(1n);
+  });
+
+  it("may be the client of an agents' framework that wraps an MCP client: Cloudflare's", async () => {
+    const { address } = house.world;
+    const account = privateKeyToAccount(await house.newPayer());
+    const client = new Client({ name: 'agents', version: '1' }, { versionNegotiation: { mode: 'auto' } });
+    const url = new URL(`/mcp/deployments/${address}`, house.system.url);
+    await client.connect(new StreamableHTTPClientTransport(url));
+    onTestFinished(() => client.close());
+    const asked: string[] = [];
+    const agent = withX402Client(client, { account, network: 'base-sepolia', maxPaymentValue: PRICE });
+    const confirm = async (accepts: readonly { readonly amount: string }[]) => {
+      asked.push(...accepts.map(({ amount }) => amount));
+      return true;
+    };
+    const call = { name: 'treat', arguments: { name: 'cloud' } };
+    const paid = await agent.callTool(confirm as never, call);
+    expect(paid.structuredContent).toMatchObject({
+      stateChanges: { 'guest:cloud': { visits: 1, by: account.address } },
+    });
+    expect(asked).toEqual([String(PRICE)]);
     await expectEarned(1n);
   });
 

@@ -1,9 +1,6 @@
 import type { CallToolResult, Server, ServerContext } from '@modelcontextprotocol/server';
 import {
-  findUnsafeJson,
-  isJsonObject,
   type JsonObject,
-  type OfferedPayment,
   type PublicDeployment,
   parseRequest,
   publicContract,
@@ -13,6 +10,7 @@ import {
 } from '@orrery/contracts';
 import { clientSubject } from '../core/clients/clients.js';
 import type { RoutedRpc } from '../core/requests/operation.js';
+import { readPaymentMember } from '../core/requests/payment-headers.js';
 import { callOf } from '../http/routes/operation-route.js';
 import type { Published } from '../public/published.js';
 import { createReading } from '../public/reading-route.js';
@@ -106,7 +104,7 @@ async function execute(
     event,
     input: request.body.input,
     message: request.body.message ?? null,
-    payment: paymentIn(during.mcpReq._meta),
+    payment: readPaymentMember(`_meta["${PAYMENT}"]`, during.mcpReq._meta?.[PAYMENT]),
     resource: `${new URL(`/mcp/deployments/${published.address}`, context.publicUrl).href}#${name}`,
     atEvent: false,
     awaitsRun: false,
@@ -118,25 +116,6 @@ async function execute(
   } finally {
     done();
   }
-}
-
-/** Bytes of a payment as JSON; as header it has 8 KiB of base64. */
-const MAX_PAYMENT_BYTES = 6 * 1024;
-
-/** @throws `invalid_payment` */
-function paymentIn(meta: Readonly<Record<string, unknown>> | undefined): OfferedPayment | null {
-  const payload = meta?.[PAYMENT];
-  if (payload === undefined) return null;
-  const isFit =
-    isJsonObject(payload) &&
-    payload['x402Version'] === 2 &&
-    findUnsafeJson(payload) === undefined &&
-    JSON.stringify(payload).length <= MAX_PAYMENT_BYTES;
-  if (isFit) return { version: 2, payload };
-  throw new ServiceError(
-    'invalid_payment',
-    `_meta["${PAYMENT}"] takes a payment of x402 version 2, of at most ${MAX_PAYMENT_BYTES} bytes.`,
-  );
 }
 
 const PROGRESS_MS = 5000;

@@ -12,6 +12,8 @@ import type { Exchange } from './exchange.js';
 /** In which member of `_meta` a payment comes and its settlement is told (x402 version 2, MCP transport). */
 export const PAYMENT = 'x402/payment';
 const SETTLEMENT = 'x402/payment-response';
+/** Where the client of Cloudflare's Agents SDK looks for what a call costs. */
+const DEMAND = 'x402/error';
 
 const textOf = (structured: object): CallToolResult['content'] => [
   { type: 'text', text: JSON.stringify(structured) },
@@ -30,7 +32,9 @@ function toolRefusal(error: ServiceError, where: { instance: string; requestId: 
   const shown = isUnpaid
     ? { ...(paymentRequired as JsonObject), error: error.message, code: error.code }
     : problemOf(error, where);
-  return { content: textOf(shown), structuredContent: shown as unknown as JsonObject, isError: true };
+  const structured = shown as unknown as JsonObject;
+  const meta = isUnpaid ? { _meta: { [DEMAND]: structured } } : {};
+  return { content: textOf(shown), structuredContent: structured, isError: true, ...meta };
 }
 
 /** A refusal is a result of the tool, which a model reads, and no error of the protocol. */

@@ -35,8 +35,6 @@ interface FeedDependencies {
   readonly clock: Pick<Clock, 'sleep'>;
 }
 
-type Feeds = ReturnType<typeof createFeeds>;
-
 /** One feed of each deployment that is followed, for as long as it is. */
 export function createFeeds(dependencies: FeedDependencies) {
   const feeds = new Map<string, ReturnType<typeof startFeed>>();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { encodeJson, paymentHeaders, readPayment } from './payment-headers.js';
+import { encodeJson, paymentHeaders, readPayment, readPaymentMember } from './payment-headers.js';
 
 const read = (...rawHeaders: string[]) => readPayment({ rawHeaders });
 
@@ -32,5 +32,26 @@ describe('the payment of a request', () => {
     const response = { success: true };
     expect(paymentHeaders({ version: 1, response })).toEqual({ 'x-payment-response': encodeJson(response) });
     expect(paymentHeaders({ version: 2, response })).toEqual({ 'payment-response': encodeJson(response) });
+  });
+
+  it('may be a member of a message, as an object or as the text of a header', () => {
+    const payload = { x402Version: 2, payload: { signature: '0x' } };
+    expect(readPaymentMember('pay', undefined)).toBeNull();
+    for (const given of [payload, encodeJson(payload)])
+      expect(readPaymentMember('pay', given)).toEqual({ version: 2, payload });
+  });
+
+  it.each([
+    null,
+    7,
+    'x',
+    [],
+    { x402Version: 1 },
+    encodeJson({ x402Version: 1 }),
+    { x402Version: 2, text: '\ud800' },
+    { x402Version: 2, long: 'x'.repeat(6200) },
+    JSON.parse('{"x402Version":2,"__proto__":{}}'),
+  ])('is refused as a member of a message: %j', (given) => {
+    expect(() => readPaymentMember('pay', given)).toThrow('pay takes a payment of x402 version 2');
   });
 });

@@ -34,6 +34,22 @@ export function readPayment({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>)
   return { version: OFFERS[name], payload: payloadOf(name, text) };
 }
 
+/**
+ * The payment in a message of the Model Context Protocol: the object (x402 version 2, MCP transport) or, as some clients
+ * send it, the text that a header has.
+ *
+ * @throws `invalid_payment`
+ */
+export function readPaymentMember(member: string, given: unknown): OfferedPayment | null {
+  if (given === undefined) return null;
+  const payload = decodeJson(typeof given === 'string' ? given : encodeJson((given ?? null) as JsonValue));
+  if (payload?.['x402Version'] === 2) return { version: 2, payload };
+  throw new ServiceError(
+    'invalid_payment',
+    `${member} takes a payment of x402 version 2, which has at most ${MAX_LENGTH} characters as base64.`,
+  );
+}
+
 function payloadOf(name: keyof typeof OFFERS, text: string): JsonObject {
   const header = name.toUpperCase();
   const payload = decodeJson(text);
