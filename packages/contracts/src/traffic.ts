@@ -38,6 +38,7 @@ export const TRAFFIC = {
       runtime['journal.range'],
       runtime['deployments.published'],
       runtime['deployments.describe'],
+      runtime['history.published'],
     ],
     consumes: [],
     listens: [journalHeads, pushResult],

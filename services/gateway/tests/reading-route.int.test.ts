@@ -7,7 +7,8 @@ import { createFindPublished } from '../src/public/published.js';
 import { fakeApp } from './support/fake-app.js';
 
 const routes = Object.values(readingContract.rpcs) as RoutedRpc[];
-const PATH = `/app/deployments/0x${'5a'.repeat(20)}`;
+const ADDRESS = `0x${'5a'.repeat(20)}`;
+const PATH = `/app/deployments/${ADDRESS}`;
 const entry = { id: 'x', kind: 'execution', seq: 3, input: { a: 1 }, hash: 'h', pushes: [], payment: null };
 
 function readingApp(overrides = {}) {
@@ -27,6 +28,31 @@ describe('reading a published deployment', () => {
       request: { params: { worldAddress: '1', instanceId: 'A' }, query: { entitySchema: 'horse' } },
       call: { caller: { kind: 'anonymous' } },
     });
+  });
+
+  it('passes a list on as it came, and asks under the route that is served, as traces name it', async () => {
+    const asked: (readonly [name: string, path: string, passesOn: boolean | undefined])[] = [];
+    const text = '{"data":[{"n":1.0}],"pagination":{"page":1},"isMoving":true}';
+    const { app } = fakeApp({
+      routes,
+      call: async ({ name, http }, _request, { passesOn }) => {
+        asked.push([name, http.path, passesOn]);
+        return { data: { ...entry }, ...(passesOn && { text }) };
+      },
+    });
+    const needed = { 'public.aggregate': '?entitySchema=a', 'public.rank': '?entitySchema=a&orderBy=b' };
+    const read = routes.filter(({ http }) => http.stream === undefined);
+    for (const { name, http } of read) {
+      const path = http.path.replace(':address', ADDRESS).replace(/:\w+/, 'x');
+      const url = `${path}${needed[name as keyof typeof needed] ?? ''}`;
+      expect((await app.inject(url)).statusCode, url).toBe(200);
+    }
+    expect(asked.map(([, path]) => path)).toEqual(read.map(({ http }) => http.path));
+    expect(asked.filter(([, , passesOn]) => !passesOn).map(([name]) => name)).toEqual(['history.get']);
+    const { body, headers } = await app.inject(`${PATH}/history`);
+    expect(body).toBe('{"success":true,"data":[{"n":1.0}],"pagination":{"page":1}}');
+    // By its text, since it can change by itself.
+    expect((await app.inject(`${PATH}/history?limit=9`)).headers.etag).toBe(headers.etag);
   });
 
   it('asks nothing more for what is unchanged', async () => {

@@ -28,6 +28,7 @@ import {
   historyHandlers,
   journalHandlers,
   lifecycleHandlers,
+  publicHistory,
   withPushResults,
 } from './operations/history/handlers.js';
 import { instanceReads, instanceWrites } from './operations/instances/handlers.js';
@@ -75,7 +76,7 @@ export function runtimeHandlers(context: RuntimeContext): Handlers<RuntimeRpcs> 
       ...usageReads(reading),
       ...publishedReads(reading),
     }),
-    ...withPushResults(context, bounded(context.reading, history)),
+    ...publicHistory(withPushResults(context, bounded(context.reading, history))),
     // It has a bound of its own, and would keep slots from others while it waits for that.
     'history.verify': verify,
     ...journalHandlers(context),

@@ -87,6 +87,19 @@ export const publicDeployment = z
   .meta({ id: 'PublicDeployment', description: 'A published deployment as anyone sees it.' });
 export type PublicDeployment = z.infer<typeof publicDeployment>;
 
+export const publicEntry = z
+  .strictObject({
+    ...historyEntry.shape,
+    input: jsonObject
+      .optional()
+      .describe('Input of the execution. Absent for lifecycle entries: it holds settings.'),
+  })
+  .meta({ id: 'PublicHistoryEntry', description: 'An entry of the journal as anyone sees it.' });
+export type PublicEntry = z.infer<typeof publicEntry>;
+
+const { 'history.list': list, 'history.get': get, 'history.verify': verify } = historyRpcs;
+const publicEntries = z.array(publicEntry).max(100).describe('The items of this page.');
+
 /** What the gateway asks of the runtime about published deployments, on behalf of nobody. */
 export const publishedRpcs = {
   /** Where published deployments are and the hash of each journal's last entry, in the order of the request; null for what is not there or not published. */
@@ -106,17 +119,13 @@ export const publishedRpcs = {
     }),
     reply: z.object({ data: publicDeployment }),
   }),
+  /** The last member tells whether an entry of the page can change without another entry. */
+  'history.published': rpc({
+    errors: list.errors,
+    request: list.request,
+    reply: list.reply.extend({ data: publicEntries, isMoving: z.boolean() }),
+  }),
 };
-
-export const publicEntry = z
-  .strictObject({
-    ...historyEntry.shape,
-    input: jsonObject
-      .optional()
-      .describe('Input of the execution. Absent for lifecycle entries: it holds settings.'),
-  })
-  .meta({ id: 'PublicHistoryEntry', description: 'An entry of the journal as anyone sees it.' });
-export type PublicEntry = z.infer<typeof publicEntry>;
 
 const publicHashedEntry = z
   .strictObject({ ...hashedEntry.shape, input: publicEntry.shape.input, hash: historyEntry.shape.hash })
@@ -126,6 +135,14 @@ const publicHashedEntry = z
 export function asAnyoneSees({ input, ...entry }: HistoryEntry): PublicEntry {
   return LIFECYCLE_KINDS.has(entry.kind) ? entry : { ...entry, input };
 }
+
+/** Whether how its pushes or its payment stand may change: they go on after their entry. */
+export const isUnsettled = ({ pushes, payment }: PublicEntry): boolean =>
+  (payment !== null && !isFinal(payment)) ||
+  pushes.some(({ status }) => status !== 'finalized' && status !== 'cancelled');
+
+const isFinal = ({ status, transaction }: NonNullable<PublicEntry['payment']>): boolean =>
+  status === 'settled' ? transaction !== null : ['released', 'refused', 'uncollected'].includes(status);
 
 /** Of an entry what its hash covers, and the hash: this never changes. */
 export const hashedMembersOf = (entry: PublicEntry): z.infer<typeof publicHashedEntry> =>
@@ -176,8 +193,6 @@ function opened(
   };
 }
 
-const { 'history.list': list, 'history.get': get, 'history.verify': verify } = historyRpcs;
-
 const openedStream = opened('deployments.stream', liveContract.rpcs['deployments.stream'], {
   summary: 'Stream the executions of a published deployment as they commit',
 });
@@ -211,7 +226,7 @@ export const readingContract = defineContract('gateway', {
   }),
   'public.history': opened('history.list', list, {
     summary: 'List the executions of a published deployment, newest first',
-    reply: list.reply.extend({ data: z.array(publicEntry).max(100).describe('The items of this page.') }),
+    reply: list.reply.extend({ data: publicEntries }),
   }),
   'public.verify': opened('history.verify', verify, {
     summary: 'Verify the hash chain and the replayed state of a published deployment',

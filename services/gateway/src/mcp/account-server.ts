@@ -1,12 +1,12 @@
 import type { CallToolResult, Server } from '@modelcontextprotocol/server';
-import { httpOperations, type JsonObject, ServiceError, VERSION } from '@orrery/contracts';
+import { httpOperations, type JsonObject, parseJson, ServiceError, VERSION } from '@orrery/contracts';
 import { z } from 'zod';
-import type { Principal, RoutedRpc } from '../core/requests/operation.js';
+import type { OperationReply, Principal, RoutedRpc } from '../core/requests/operation.js';
 import { requestParts } from '../core/requests/request-schema.js';
 import { principalOf } from '../http/access/access.js';
 import { callOf } from '../http/routes/operation-route.js';
 import type { Exchange, McpContext, McpModule } from './exchange.js';
-import { answering, toolResult } from './tool-results.js';
+import { answering, refuseLarge, toolResult } from './tool-results.js';
 
 const INSTRUCTIONS =
   'Tools are the operations of the API: worlds, entity schemas, events, versions, deployments, executions, history. A tool ' +
@@ -104,8 +104,11 @@ async function perform(
     );
   if (!isAllowed(rpc, principal))
     throw new ServiceError('forbidden', `The key lacks the scope "${rpc.access.scope}".`);
-  const answer = await context.call(rpc, requestOf(rpc, given), callOf(http, reply, context));
-  const { data, message, totals, pagination } = answer;
+  const call = { ...callOf(http, reply, context), passesOn: true };
+  const { text, ...answer } = await context.call(rpc, requestOf(rpc, given), call);
+  const written = text ?? JSON.stringify(answer);
+  refuseLarge(written);
+  const { data, message, totals, pagination } = parseJson(written) as unknown as OperationReply;
   return toolResult({ data, message, totals, pagination });
 }
 

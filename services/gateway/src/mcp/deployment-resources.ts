@@ -9,6 +9,7 @@ import type { GatewayCall, RoutedRpc } from '../core/requests/operation.js';
 import type { RouteContext } from '../http/routes/operation-route.js';
 import type { Published } from '../public/published.js';
 import { createReading } from '../public/reading-route.js';
+import { refuseLarge } from './tool-results.js';
 
 const { rpcs } = readingContract;
 const READ = [
@@ -119,9 +120,9 @@ export async function readResource(
   const params = Object.fromEntries(route.names.map((name, at) => [name, decoded(route.values[at])]));
   const request = { params, query: Object.fromEntries(url?.searchParams ?? []), headers: {}, body: {} };
   parseRequest(route.rpc, request);
-  const { reply } = await route.read(request, published, call);
-  const { data, pagination } = reply;
-  return JSON.stringify({ data, pagination });
+  const { text } = await route.read(request, published, call);
+  refuseLarge(text);
+  return text;
 }
 
 function decoded(part = ''): string {

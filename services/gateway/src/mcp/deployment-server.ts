@@ -2,6 +2,7 @@ import type { CallToolResult, Server, ServerContext } from '@modelcontextprotoco
 import {
   type JsonObject,
   type PublicDeployment,
+  parseJson,
   parseRequest,
   publicContract,
   readingContract,
@@ -40,8 +41,8 @@ export function deploymentServer(
   const get = createReading(readingContract.rpcs['public.get'] as RoutedRpc, context);
   const describe = async (): Promise<PublicDeployment> => {
     const call = callOf(exchange.http, exchange.reply, context);
-    const { reply } = await get({ params: { address: published.address }, query: {} }, published, call);
-    return reply.data as PublicDeployment;
+    const { text } = await get({ params: { address: published.address }, query: {} }, published, call);
+    return (parseJson(text) as unknown as { data: PublicDeployment }).data;
   };
   server.setRequestHandler('tools/list', async () => ({
     tools: [...toolsOf(await describe()).values()].map(({ event, name, inputSchema }) => ({

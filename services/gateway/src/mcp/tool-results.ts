@@ -3,7 +3,7 @@ import {
   asServiceError,
   ERRORS,
   type JsonObject,
-  type ServiceError,
+  ServiceError,
   type SettlementResponse,
 } from '@orrery/contracts';
 import { problemOf } from '../core/problems/problem.js';
@@ -18,6 +18,18 @@ const DEMAND = 'x402/error';
 const textOf = (structured: object): CallToolResult['content'] => [
   { type: 'text', text: JSON.stringify(structured) },
 ];
+
+/** Characters of an answer: the protocol's package writes it several times over, and no model reads more. */
+const MOST_ANSWERED = 1024 * 1024;
+
+/** @throws `page_too_deep` */
+export function refuseLarge(text: string): void {
+  if (text.length <= MOST_ANSWERED) return;
+  throw new ServiceError(
+    'page_too_deep',
+    `The answer has more than ${MOST_ANSWERED / 1024} KiB, which no agent is sent at once: use a smaller limit, or HTTP.`,
+  );
+}
 
 /** What a tool answers, for programs and as text. */
 export function toolResult(answer: object, settlement: SettlementResponse | null = null): CallToolResult {

@@ -2,15 +2,16 @@ import {
   asAnyoneSees,
   type HistoryEntry,
   hashedMembersOf,
-  type PublicEntry,
+  isUnsettled,
   parseRequest,
   runtimeContract,
 } from '@orrery/contracts';
 import { createSemaphore } from '@orrery/service-kit';
 import type { FastifyInstance } from 'fastify';
-import { isNamed, tagOfHead, tagOfText } from '../core/requests/entity-tags.js';
+import { isNamed, movingOf, tagOfHead, tagOfText } from '../core/requests/entity-tags.js';
 import type { GatewayCall, OperationReply, RoutedRpc } from '../core/requests/operation.js';
 import { requestSchema } from '../core/requests/request-schema.js';
+import { envelopeOf } from '../http/routes/dispatch.js';
 import { callOf, type RouteContext, readRequest, routeOf } from '../http/routes/operation-route.js';
 import { type FindPublished, linksFor, type Published } from './published.js';
 
@@ -26,7 +27,8 @@ interface Asked {
 
 /** What strangers are answered. */
 interface Shown {
-  readonly reply: OperationReply;
+  /** The reply as JSON, without the envelope. */
+  readonly text: string;
   /** Whether it can change without an entry of the journal. */
   readonly isMoving: boolean;
   readonly isForEver?: boolean;
@@ -49,13 +51,9 @@ export function addReadingRoute(app: FastifyInstance, rpc: RoutedRpc, context: R
       const { 'if-none-match': known } = http.headers;
       reply.header('cache-control', 'no-cache').header('link', linksFor(published.address));
       if (isNamed(ofHead, known)) return reply.code(304).header('etag', ofHead).send();
-      const {
-        reply: answer,
-        isMoving,
-        isForEver,
-      } = await ask(request as Asked, published, callOf(http, reply, context));
-      const { data, message, pagination } = answer;
-      const text = JSON.stringify({ success: true, data, message, pagination });
+      const shown = await ask(request as Asked, published, callOf(http, reply, context));
+      const { isMoving, isForEver } = shown;
+      const text = envelopeOf(shown.text).body;
       const tag = isMoving ? tagOfText(text) : ofHead;
       reply.header('etag', tag);
       if (isForEver) reply.header('cache-control', 'public, max-age=31536000, immutable');
@@ -71,18 +69,19 @@ export type Reading = (request: Asked, published: Published, call: GatewayCall) 
 const VERIFICATIONS_AT_ONCE = 1;
 const verifying = createSemaphore(VERIFICATIONS_AT_ONCE);
 
-/** Asks the operation that `rpc` opens, on behalf of nobody. */
+/** Asks the operation that `rpc` opens, on behalf of nobody. A list passes through as the text that it comes as. */
 export function createReading(
-  { http: { opens = '' } }: RoutedRpc,
+  { http }: Pick<RoutedRpc, 'http'>,
   { call: ask }: Pick<RouteContext, 'call'>,
 ): Reading {
+  const { opens = '' } = http;
+  const { name = opens, isRead = false, show } = SHOWN[opens] ?? { show: asItCame };
   // Every name that a contract opens is one of the runtime's: a test asks all of them.
-  const opened = runtimeContract.rpcs[opens as 'history.list'] as unknown as RoutedRpc;
-  const show = SHOWN[opens] ?? unchanged;
+  const opened = { ...runtimeContract.rpcs[name as 'history.list'], http } as unknown as RoutedRpc;
   return async ({ params, query: given }, { address, worldAddress }, call) => {
     const { hashed, ...query } = given;
     const request = { params: { ...params, worldAddress, address }, query, headers: {}, body: {} };
-    const answered = () => ask(opened, request, call);
+    const answered = () => ask(opened, request, { ...call, passesOn: !isRead });
     const reply = await (opens === 'history.verify' ? verifying.run(call.signal, answered) : answered());
     return show(reply, hashed !== undefined);
   };
@@ -90,27 +89,23 @@ export function createReading(
 
 type Show = (reply: OperationReply, isHashed: boolean) => Shown;
 
-const unchanged: Show = (reply) => ({ reply, isMoving: false });
+const textOf = ({ text, data, message, pagination }: OperationReply): string =>
+  text ?? JSON.stringify({ data, message, pagination });
+
+const asItCame: Show = (reply) => ({ text: textOf(reply), isMoving: false });
+const moving: Show = (reply) => ({ text: textOf(reply), isMoving: true });
 
 /** Payments and pushes go on after their entry; drafts and the world change without one. */
-const SHOWN: Readonly<Record<string, Show>> = {
-  'deployments.describe': (reply) => ({ reply, isMoving: true }),
-  'history.verify': (reply) => ({ reply, isMoving: true }),
-  'history.list': (reply) => {
-    const data = (reply.data as HistoryEntry[]).map(asAnyoneSees);
-    return { reply: { ...reply, data }, isMoving: data.some(isUnsettled) };
-  },
-  'history.get': (reply, isHashed) => {
-    const entry = asAnyoneSees(reply.data as HistoryEntry);
-    if (!isHashed) return { reply: { data: entry }, isMoving: isUnsettled(entry) };
-    return { reply: { data: hashedMembersOf(entry) }, isMoving: false, isForEver: true };
+const SHOWN: Readonly<Record<string, { show: Show; name?: string; isRead?: boolean }>> = {
+  'deployments.describe': { show: moving },
+  'history.verify': { show: moving },
+  'history.list': { name: 'history.published', show: (reply) => movingOf(textOf(reply)) },
+  'history.get': {
+    isRead: true,
+    show: ({ data }, isHashed) => {
+      const entry = asAnyoneSees(data as HistoryEntry);
+      if (!isHashed) return { text: textOf({ data: entry }), isMoving: isUnsettled(entry) };
+      return { text: textOf({ data: hashedMembersOf(entry) }), isMoving: false, isForEver: true };
+    },
   },
 };
-
-/** Whether how its pushes or its payment stand may change. */
-const isUnsettled = ({ pushes, payment }: PublicEntry): boolean =>
-  (payment !== null && !isFinal(payment)) ||
-  pushes.some(({ status }) => status !== 'finalized' && status !== 'cancelled');
-
-const isFinal = ({ status, transaction }: NonNullable<PublicEntry['payment']>): boolean =>
-  status === 'settled' ? transaction !== null : ['released', 'refused', 'uncollected'].includes(status);

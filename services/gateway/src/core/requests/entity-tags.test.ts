@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isNamed, tagOfHead, tagOfText } from './entity-tags.js';
+import { isNamed, movingOf, tagOfHead, tagOfText } from './entity-tags.js';
 
 describe('entity tags', () => {
   it('differ by head, by target and by what they are made of', () => {
@@ -21,4 +21,15 @@ describe('entity tags', () => {
   ])('%s names "a": %s', (header, named) => {
     expect(isNamed('"a"', header)).toBe(named);
   });
+});
+
+it.each([
+  [{ data: [{ isMoving: true }], pagination: {}, isMoving: true }, true],
+  [{ data: [], isMoving: false }, false],
+  [{ data: { isMoving: true } }, false],
+  [{ data: 1, message: 'a,"isMoving":true}' }, false],
+])('takes from a list whether it can change by itself: %j', (reply, isMoving) => {
+  const { isMoving: _, ...members } = reply as { isMoving?: boolean };
+  const found = movingOf(JSON.stringify(reply));
+  expect([JSON.parse(found.text), found.isMoving]).toEqual([members, isMoving]);
 });

@@ -15,3 +15,13 @@ export const tagOfText = (text: string): string => tagOf('text', text);
 /** Whether `If-None-Match` names this tag (RFC 9110 §13.1.2: by the weak comparison), or anything. */
 export const isNamed = (tag: string, ifNoneMatch: string | undefined): boolean =>
   ifNoneMatch?.split(',').some((one) => ['*', tag].includes(one.trim().replace(/^W\//, ''))) ?? false;
+
+/** A list that says at its end whether it can change by itself. */
+const MOVING = /,"isMoving":(true|false)\}$/;
+
+/** The same reply without that member, which is false where it is absent. */
+export function movingOf(text: string): { readonly text: string; readonly isMoving: boolean } {
+  const found = MOVING.exec(text.slice(-32));
+  if (found === null) return { text, isMoving: false };
+  return { text: `${text.slice(0, -found[0].length)}}`, isMoving: found[1] === 'true' };
+}

@@ -18,7 +18,9 @@ import { type Binding, isPaused } from '../../store/state/deployment-state.js';
 import type { RuntimeContext } from '../context.js';
 
 /** What the gateway asks for those who have no key. */
-export const publishedReads = (context: RuntimeContext): Handlers<typeof publishedRpcs> => ({
+export const publishedReads = (
+  context: RuntimeContext,
+): Handlers<Omit<typeof publishedRpcs, 'history.published'>> => ({
   'deployments.published': async ({ deployments }) => ({
     deployments: await publishedHeads(context.db, deployments),
   }),

@@ -1,12 +1,15 @@
 import { serviceCall } from '@orrery/bus';
 import {
+  asAnyoneSees,
   type CallContext,
   chainContract,
   type Handlers,
   type HistoryEntry,
   type historyRpcs,
+  isUnsettled,
   type journalRpcs,
   type lifecycleRpcs,
+  type publishedRpcs,
   ServiceError,
 } from '@orrery/contracts';
 import { isUuid } from '../../core/entries/entry.js';
@@ -72,6 +75,18 @@ export const withPushResults = (context: RuntimeContext, reads: Reads): Reads =>
     const found = await reads['history.get'](request, call);
     const [data = found.data] = await filledIn(context, [found.data], call.signal);
     return { ...found, data };
+  },
+});
+
+/** Lists for strangers: the gateway passes the page on without reading it, since a page may have many megabytes. */
+export const publicHistory = (
+  reads: Reads,
+): Handlers<Pick<typeof publishedRpcs, 'history.published'>> & Reads => ({
+  ...reads,
+  'history.published': async (request, call) => {
+    const { data: entries, pagination } = await reads['history.list'](request, call);
+    const data = entries.map(asAnyoneSees);
+    return { data, pagination, isMoving: data.some(isUnsettled) };
   },
 });
 

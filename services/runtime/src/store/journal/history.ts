@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import {
   executionStatus,
   executionTrigger,
@@ -157,6 +158,8 @@ export async function listHistory(
   ]);
   const rows = seqs.length === 0 ? [] : await entriesWithoutTexts(db, deployment.id, seqs);
   refuseHeavyPage(rows);
+  // A large page takes as long again to be written as a reply: others have their turn in between.
+  if (rows.length > ALWAYS_FITS) await setImmediate();
   const pagination = paginationOf(page, count.total);
   return {
     data: rows.map((row) => toHistoryEntry(row, deployment.address)),
