@@ -7,7 +7,6 @@ const LONGEST = [
   'bad-start.ext',
   'console/worlds.ext',
   'chains-and-payments.ext',
-  'chaos.ext',
   'payment-kills.ext',
   'follow-journal.int',
   'pages.e2e',
