@@ -148,8 +148,12 @@ describe.each(['auto', 'legacy'] as const)(
         base.replace(/0x.*/, `0x${'0'.repeat(40)}`),
         'x',
       ])
-        await expect(client.readResource({ uri }), uri).rejects.toThrow(/no such resource/);
-      await expect(client.readResource({ uri: `${base}/history?limit=0` })).rejects.toThrow();
+        await expect(client.readResource({ uri }), uri).rejects.toMatchObject({
+          code: -32602,
+          message: expect.stringContaining('no such resource'),
+        });
+      const wrong = client.readResource({ uri: `${base}/history?limit=0` });
+      await expect(wrong).rejects.toMatchObject({ code: -32602 });
     });
 
     it('tells how an execution by a model goes on', async () => {
@@ -211,6 +215,8 @@ it('is not there where the deployment is not published, and not for pages of oth
     expect((await post(path, { origin: 'null' })).status).toBe(403);
     expect((await post(path, {}, '[]')).status).toBe(path === '/mcp' ? 401 : 400);
     expect((await fetch(`${system.url}${path}`)).status).toBe(405);
+    const long = JSON.stringify({ text: 'x'.repeat(600_000) });
+    expect((await post(path, {}, long)).status).toBe(path === '/mcp' ? 401 : 413);
   }
   expect((await post('/mcp', { authorization: 'Bearer x' })).status).toBe(401);
 });

@@ -1,5 +1,7 @@
 import type { CallToolResult, Server, ServerContext } from '@modelcontextprotocol/server';
 import {
+  asServiceError,
+  ERRORS,
   type JsonObject,
   type PublicDeployment,
   parseJson,
@@ -17,7 +19,7 @@ import type { Published } from '../public/published.js';
 import { createReading } from '../public/reading-route.js';
 import { executePublic, limit, type PublicRequest } from '../public/signed-route.js';
 import { listResources, listTemplates, readResource } from './deployment-resources.js';
-import { splitArguments, toolsOf } from './event-tools.js';
+import { isPlain, splitArguments, toolsOf } from './event-tools.js';
 import type { Exchange, McpContext, McpModule } from './exchange.js';
 import { answering, PAYMENT, toolResult } from './tool-results.js';
 
@@ -29,7 +31,7 @@ const INSTRUCTIONS =
 
 /** The server of one published deployment for one request. */
 export function deploymentServer(
-  { Server: McpServer }: Pick<McpModule, 'Server'>,
+  { Server: McpServer, ResourceNotFoundError, ProtocolError, INVALID_PARAMS }: McpModule,
   published: Published,
   exchange: Exchange,
   context: McpContext,
@@ -39,9 +41,10 @@ export function deploymentServer(
     { capabilities: { tools: {}, resources: {} }, instructions: INSTRUCTIONS },
   );
   const get = createReading(readingContract.rpcs['public.get'] as RoutedRpc, context);
-  const describe = async (): Promise<PublicDeployment> => {
+  const describe: Describe = async (event) => {
     const call = callOf(exchange.http, exchange.reply, context);
-    const { text } = await get({ params: { address: published.address }, query: {} }, published, call);
+    const query = event === undefined ? {} : { event };
+    const { text } = await get({ params: { address: published.address }, query }, published, call);
     return (parseJson(text) as unknown as { data: PublicDeployment }).data;
   };
   server.setRequestHandler('tools/list', async () => ({
@@ -64,11 +67,19 @@ export function deploymentServer(
   }));
   server.setRequestHandler('resources/read', async ({ params: { uri } }) => {
     const call = callOf(exchange.http, exchange.reply, context);
-    const text = await readResource(uri, published, context, call);
+    const text = await readResource(uri, published, context, call).catch((thrown: unknown) => {
+      const { code, message } = asServiceError(thrown);
+      if (ERRORS[code].status === 404) throw new ResourceNotFoundError(uri.slice(0, 255), message);
+      if (ERRORS[code].status < 500) throw new ProtocolError(INVALID_PARAMS, message, { code });
+      throw thrown;
+    });
     return { contents: [{ uri, mimeType: 'application/json', text }] };
   });
   return server;
 }
+
+/** The deployment with all of its public events, or with one of them. */
+type Describe = (event?: string) => Promise<PublicDeployment>;
 
 interface ToolCall {
   readonly name: string;
@@ -78,14 +89,15 @@ interface ToolCall {
 async function execute(
   { name, arguments: given }: ToolCall,
   published: Published,
-  describe: () => Promise<PublicDeployment>,
+  describe: Describe,
   { http, reply }: Exchange,
   context: McpContext,
   during: ServerContext,
 ): Promise<CallToolResult> {
   await limit('address', clientSubject(http.ip), context, reply);
-  const tools = toolsOf(await describe());
-  const tool = tools.get(name);
+  // Most tools have the name of their event, and a deployment may have megabytes of contracts.
+  const ofEvent = isPlain(name) ? toolsOf(await describe(name)) : undefined;
+  const tool = ofEvent?.get(name) ?? toolsOf(await describe()).get(name);
   if (tool === undefined)
     throw new ServiceError(
       'event_not_bound',

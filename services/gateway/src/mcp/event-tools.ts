@@ -39,9 +39,12 @@ export function toolsOf({
 const PLAIN = /^[A-Za-z0-9_]{1,64}$/;
 const SLUG_CHARACTERS = 48;
 
+/** Whether tools may be called so. */
+export const isPlain = (name: string): boolean => PLAIN.test(name);
+
 /** The event's name where tools may be called so; else what is left of it in ASCII, and 8 hex digits of its hash. */
 export function toolName(event: string): string {
-  if (PLAIN.test(event)) return event;
+  if (isPlain(event)) return event;
   const slug = event
     .slice(0, SLUG_CHARACTERS)
     .replace(/[^A-Za-z0-9]+/g, '_')

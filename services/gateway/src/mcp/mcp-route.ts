@@ -1,10 +1,12 @@
 import { Readable } from 'node:stream';
 import type { McpRequestContext, Server } from '@modelcontextprotocol/server';
-import { type Access, asServiceError, ServiceError } from '@orrery/contracts';
+import { type Access, asServiceError, publicContract, ServiceError } from '@orrery/contracts';
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
+import type { RoutedRpc } from '../core/requests/operation.js';
+import { requestSchema } from '../core/requests/request-schema.js';
 import { type KeyVerifier, requireAccess } from '../http/access/access.js';
-import type { Admission } from '../http/load/requests.js';
 import { limitBy } from '../http/rates/limiter.js';
+import { type RouteContext, routeOf } from '../http/routes/operation-route.js';
 import { accountServer } from './account-server.js';
 import { deploymentServer } from './deployment-server.js';
 import type { Exchange, McpContext, McpModule } from './exchange.js';
@@ -19,21 +21,21 @@ const KEYED: Access = { scope: 'none', relation: 'account' };
  * The Model Context Protocol (revision 2026-07-28, and statelessly the one before): `/mcp/deployments/:address` is a
  * published deployment for anyone, `/mcp` the operations of the API for a key.
  */
-export function addMcpRoutes(
-  app: FastifyInstance,
-  context: McpContext & { keys: KeyVerifier; admission: Admission },
-): void {
+export function addMcpRoutes(app: FastifyInstance, context: McpContext & { keys: KeyVerifier }): void {
   const { publicUrl, keys } = context;
   const refuseForeign: onRequestHookHandler = (request, _reply, done) =>
     done(foreignOrigin(request, publicUrl));
-  const add = (url: string, guards: onRequestHookHandler[], prepare: Prepare) => {
+  const add = (url: string, guards: onRequestHookHandler[], prepare: Prepare, options = {}) => {
     const serve = createServing(prepare);
-    app.post(url, { onRequest: [refuseForeign, ...guards] }, serve);
+    app.post(url, { ...options, onRequest: [refuseForeign, ...guards] }, serve);
   };
-  add('/mcp/deployments/:address', limitBy('reading', context), async (exchange) => {
+  const findServer: Prepare = async (exchange) => {
     const { address } = exchange.http.params as { address: string };
     const published = await context.findPublished(address);
     return (mcp) => deploymentServer(mcp, published, exchange, context);
+  };
+  add('/mcp/deployments/:address', limitBy('reading', context), findServer, {
+    bodyLimit: executionBytes(app, context),
   });
   add(
     '/mcp',
@@ -41,6 +43,15 @@ export function addMcpRoutes(
     async (exchange) => (mcp) => accountServer(mcp, exchange, context),
   );
 }
+
+/** A call of a tool has an execution and, beside it, a payment and the client's own words. */
+function executionBytes(app: FastifyInstance, context: RouteContext): number {
+  const execute = publicContract.rpcs['public.execute'] as RoutedRpc;
+  const most = app.initialConfig.bodyLimit ?? Number.POSITIVE_INFINITY;
+  return Math.min(most, routeOf(app, execute, requestSchema(execute), context).bodyLimit + BESIDE_BYTES);
+}
+
+const BESIDE_BYTES = 32 * 1024;
 
 /** A page of another origin may be led to a server on its reader's machine, whatever name it asks for. */
 function foreignOrigin({ headers: { origin } }: FastifyRequest, publicUrl: string): ServiceError | undefined {

@@ -137,6 +137,8 @@ async function countMatching(
 
 /** Bytes of a page's rows as JSON: the bus carries 32 MiB, and `stateChanges` repeats what is in `changes`. */
 const MAX_PAGE_BYTES = 14 * 1024 * 1024;
+/** As a shift. */
+const MEBIBYTE = 20;
 /** Entries of the largest size (256 KiB) that always fit. */
 const ALWAYS_FITS = 40;
 
@@ -157,9 +159,7 @@ export async function listHistory(
     totalOf(db, deployment.id, filter),
   ]);
   const rows = seqs.length === 0 ? [] : await entriesWithoutTexts(db, deployment.id, seqs);
-  refuseHeavyPage(rows);
-  // A large page takes as long again to be written as a reply: others have their turn in between.
-  if (rows.length > ALWAYS_FITS) await setImmediate();
+  await refuseHeavyPage(rows);
   const pagination = paginationOf(page, count.total);
   return {
     data: rows.map((row) => toHistoryEntry(row, deployment.address)),
@@ -175,8 +175,16 @@ async function totalOf(db: Db, deploymentId: number, filter: HistoryFilter) {
     : { total: counted, isMinimum: false };
 }
 
-function refuseHeavyPage(rows: readonly ShownRow[]): void {
-  if (rows.length <= ALWAYS_FITS || Buffer.byteLength(JSON.stringify(rows)) <= MAX_PAGE_BYTES) return;
+async function refuseHeavyPage(rows: readonly ShownRow[]): Promise<void> {
+  if (rows.length <= ALWAYS_FITS) return;
+  let bytes = 0;
+  for (const row of rows) {
+    const before = bytes;
+    bytes += Buffer.byteLength(JSON.stringify(row));
+    // Others have their turn in between.
+    if (bytes >> MEBIBYTE > before >> MEBIBYTE) await setImmediate();
+  }
+  if (bytes <= MAX_PAGE_BYTES) return;
   throw new ServiceError(
     'page_too_deep',
     'The entries of this page are too large together. Use a smaller limit.',
