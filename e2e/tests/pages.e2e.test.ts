@@ -114,7 +114,7 @@ const IN_ORDER = `
   deploymentsCreate deploymentsDelete deploymentsCreate deploymentsList deploymentsGet deploymentsUpdate
   bindingsList bindingsRemove bindingsAdd instancesCreate instancesList instancesAggregate instancesRank instancesGet instancesUpdate
   deploymentsPublish publicExecute publicExecuteEvent publicGet publicInstances publicAggregate publicRank publicInstance publicHistory publicEntry publicVerify publicStream
-  deploymentsUnpublish deploymentsExecute executionsGet executionsGetPublic
+  deploymentsUnpublish deploymentsExecute deploymentsReplay executionsGet executionsGetPublic
   historyList historyGet historyVerify deploymentsStream deploymentsUsage paymentsList
   pushesList pushesRetry pushesSkip
   bindingsUpdate schedulesList schedulesPause schedulesResume schedulesRun occurrencesList
@@ -124,12 +124,13 @@ const IN_ORDER = `
   .split(/\s+/);
 
 /**
- * No push of these fails, so there is none to try again or to skip, no public execution goes on after its answer, and a sign-in
+ * No push of these fails and the deployment is no fork, so there is none to try again or to skip, no public execution goes on after its answer, and a sign-in
  * code is made at a start and used once: the document says how that is answered.
  */
 const REFUSED = new Map([
   ['pushesRetry', 'push_not_found'],
   ['pushesSkip', 'push_not_found'],
+  ['deploymentsReplay', 'what_if_only'],
   ['executionsGetPublic', 'execution_not_found'],
   ['authCode', 'sign_in_code_invalid'],
 ]);

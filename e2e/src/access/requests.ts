@@ -29,6 +29,11 @@ export const requests: Readonly<Partial<Record<string, RequestParts>>> = {
   'deployments.create': { body: { name: 'New', bindings: [] } },
   'deployments.update': { body: { description: 'changed' } },
   'deployments.execute': { body: { event: 'run', input: { id: 'A' } } },
+  // A fork is never published: what others see of one is what they see of a deployment.
+  'deployments.replay': {
+    body: { seq: 2 },
+    params: ({ deployment, fork, params }) => ({ address: deployment ? (params['address'] ?? '') : fork }),
+  },
   'bindings.add': { body: [{ event: 'spare', eventVersion: 1 }] },
   'bindings.update': { body: [{ event: 'run', eventVersion: 1 }] },
   'bindings.remove': { query: '?event=run' },

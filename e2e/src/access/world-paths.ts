@@ -13,6 +13,8 @@ export interface WorldPaths extends Visibility {
   params: Readonly<Record<string, string>>;
   /** A world without deployments, which may be deleted. */
   emptyWorld: string;
+  /** The address of a what-if fork of the deployment, before its second entry. */
+  fork: string;
 }
 
 /** A text that nobody but the owner may ever read. */
@@ -61,11 +63,18 @@ export async function makeWorldPaths(api: ApiClient, visible: Visibility): Promi
   const emptyWorld = created(await api.post('/worlds', { name: 'Empty' })).address;
   for (const one of visible.world ? [worldAddress, emptyWorld] : []) await api.post(`/worlds/${one}/publish`);
   if (visible.deployment) await api.post(`${deployment}/publish`);
+  const { address: fork } = await made.deploy({
+    bindings: [],
+    purpose: 'what_if',
+    sourceDeployment: address,
+    sourceSeq: 1,
+  });
   // What the scheduler reads of the deployment it has read then.
   await api.get(`${deployment}/schedules`);
   return {
     ...visible,
     emptyWorld,
+    fork,
     params: {
       idOrAddress: worldAddress,
       worldAddress,

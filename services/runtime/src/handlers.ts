@@ -16,6 +16,7 @@ import { deploymentReads, deploymentWrites } from './operations/deployments/hand
 import { modelHandlers, usageReads } from './operations/deployments/models.js';
 import { pauseHere } from './operations/deployments/pauses.js';
 import { publishedReads } from './operations/deployments/published.js';
+import { deleteUnused } from './operations/deployments/what-if-forks.js';
 import {
   acknowledgements,
   executionReads,
@@ -24,6 +25,7 @@ import {
   serviceExecutions,
 } from './operations/executions/handlers.js';
 import { publicExecutionReads, publicExecutions } from './operations/executions/public-execution.js';
+import { replays } from './operations/executions/replay.js';
 import {
   historyHandlers,
   journalHandlers,
@@ -51,6 +53,7 @@ export function runtimeHandlers(context: RuntimeContext): Handlers<RuntimeRpcs> 
     ...bindingWrites(writing),
     ...instanceWrites(writing),
     ...executionWrites(writing),
+    ...replays(writing),
   };
   const served = {
     'references.held': (request, call) => heldHere(context, request, call),
@@ -61,6 +64,7 @@ export function runtimeHandlers(context: RuntimeContext): Handlers<RuntimeRpcs> 
     ...served,
     'accounts.pause': (request, call) => pauseHere(context, 'account', request, call),
     'operator.pause': (request, call) => pauseHere(context, 'operator', request, call),
+    'whatIf.sweep': (request, call) => deleteUnused(context, request, call),
   };
   return {
     ...routedHandlers(context, owned),

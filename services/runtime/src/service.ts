@@ -8,6 +8,7 @@ import { runtimeHandlers } from './handlers.js';
 import { type LeaseKeeper, partitionsFreed } from './lane/ownership/lease-keeper.js';
 import type { RuntimeContext } from './operations/context.js';
 import { applyPauses, startFollowingOperator } from './operations/deployments/pauses.js';
+import { startWhatIfSweep } from './operations/deployments/what-if-forks.js';
 import { createModelDecider } from './runs/asking/model-decider.js';
 import { startFollowingModelFile } from './runs/models/model-file.js';
 import { startReconciliation } from './runs/payments/reconcile.js';
@@ -84,6 +85,7 @@ export function startRuntime(
       'once-key sweep': startOnceKeySweep(db, { clock, logger, intervalMs: KEY_SWEEP_MS }),
       'ended runs sweep': startRunSweep(db, { clock, logger, intervalMs: RUN_SWEEP_MS }),
       'payment reconciliation': startReconciliation(context),
+      'what-if sweep': startWhatIfSweep(context),
     };
     for (const [name, loop] of Object.entries(loops)) resources.add(name, () => loop.stop());
     // Registered a second time, so that it is stopped first: until it has stopped, no process serves these deployments.

@@ -33,6 +33,7 @@ export function groupOf(program: Command, name: string): Command {
 /** Where the name of an operation is not the best name of its command. */
 const WORDS: Readonly<Record<string, readonly string[]>> = {
   'deployments.execute': ['execute'],
+  'deployments.replay': ['deployments', 'replay-entry'],
   'occurrences.list': ['schedules', 'occurrences'],
   'accounts.me': ['me'],
 };

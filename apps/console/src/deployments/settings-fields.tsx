@@ -103,8 +103,8 @@ export const editsOf = (stored: SettingsDraft, draft: SettingsDraft): Partial<Se
     Object.entries(draft).filter(([name, value]) => stored[name as keyof SettingsDraft] !== value),
   );
 
-/** All settings of a draft. A budget that is no number goes to the service as text, which says what is wrong with it. */
-export function settingsOf(draft: SettingsDraft): Required<Settings> {
+/** All settings of a draft; whether a what-if fork is kept is no part of it. A budget that is no number goes to the service as text, which says what is wrong with it. */
+export function settingsOf(draft: SettingsDraft): Required<Omit<Settings, 'isKept'>> {
   const textOrNull = (text: string) => (text.trim() === '' ? null : text.trim());
   const budget = draft.aiDailyBudgetUsd.trim();
   const number = Number(budget);
@@ -120,6 +120,8 @@ export function settingsOf(draft: SettingsDraft): Required<Settings> {
 
 export function changedSettings(deployment: Deployment, draft: SettingsDraft): Settings {
   const [before, after] = [settingsOf(draftOfSettings(deployment)), settingsOf(draft)];
-  const changed = Object.entries(after).filter(([name, value]) => before[name as keyof Settings] !== value);
+  const changed = Object.entries(after).filter(
+    ([name, value]) => before[name as keyof typeof before] !== value,
+  );
   return Object.fromEntries(changed);
 }

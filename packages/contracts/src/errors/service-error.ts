@@ -99,6 +99,8 @@ export const ERRORS = {
   version_locked: meaning(409, 'The event version is locked'),
   deployment_locked: meaning(409, 'The deployment is locked'),
   deployment_paused: meaning(409, 'The deployment is paused'),
+  what_if_refused: meaning(409, 'A what-if fork is quiet'),
+  what_if_only: meaning(409, 'The deployment is no what-if fork'),
   deployment_busy: meaning(409, 'The deployment is busy', true),
   limit_reached: meaning(409, 'A limit is reached'),
   read_set_too_large: meaning(409, 'The execution would read too many instances'),

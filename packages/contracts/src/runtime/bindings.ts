@@ -103,6 +103,7 @@ export const bindingRpcs = {
       'limit_reached',
       'change_too_large',
       'deployment_locked',
+      'what_if_refused',
     ],
     body: z.array(bindingInput).max(MOST_CONTENT.bindingsPerDeployment),
     data: bindings.describe('The new bindings.'),

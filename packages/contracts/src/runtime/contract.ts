@@ -16,6 +16,7 @@ import { publicExecutionReadRpcs, publicExecutionRpcs } from './public-execution
 import { publishedRpcs } from './public-reads.js';
 import { queryRpcs } from './queries.js';
 import { acknowledgeRpcs, serviceExecutionRpcs } from './service-executions.js';
+import { whatIfRpcs } from './what-if.js';
 
 /** Everything that the runtime answers. */
 export const runtimeContract = defineContract('runtime', {
@@ -24,6 +25,7 @@ export const runtimeContract = defineContract('runtime', {
   ...instanceRpcs,
   ...queryRpcs,
   ...executionRpcs,
+  ...whatIfRpcs,
   ...serviceExecutionRpcs,
   ...acknowledgeRpcs,
   ...publicExecutionRpcs,

@@ -15,7 +15,7 @@ import {
 } from '../records/fields.js';
 import { walletAddress } from '../records/wallet-address.js';
 import { operationsAt } from '../rpc/operation.js';
-import { rpc } from '../rpc/rpc.js';
+import { type Rpc, rpc } from '../rpc/rpc.js';
 import { aiModelId } from './ai.js';
 import { bindingInput } from './bindings.js';
 
@@ -34,6 +34,15 @@ export const deploymentSource = z
   .meta({ id: 'DeploymentSource', description: 'Where a clone comes from.' });
 export type DeploymentSource = z.infer<typeof deploymentSource>;
 
+export const deploymentPurpose = z.literal('what_if').meta({
+  id: 'DeploymentPurpose',
+  description:
+    '`what_if`: a fork in which the history of its source is replayed with changes (docs/what-if.md).',
+});
+
+const PURPOSE = 'What the deployment is for. A fork for `what_if` binds nothing and is quiet.';
+const KEPT =
+  'Whether a what-if fork stays until its owner deletes it. One that does not is deleted an hour after its last use.';
 const NAME = 'What the deployment is called; several may have one name.';
 const DESCRIPTION = 'What the deployment is, for people. Null: no description.';
 const MODEL = 'Id of the model of its AI events. Null: the default of the server.';
@@ -67,6 +76,8 @@ export const deploymentRecord = z
       .nullable()
       .describe('Hash of all that a locked deployment runs. Null: it is not locked.'),
     source: deploymentSource.nullable().describe('What it was cloned from. Null: it is no clone.'),
+    purpose: deploymentPurpose.optional().describe(`${PURPOSE} Absent: none.`),
+    isKept: z.boolean().optional().describe(`${KEPT} Absent: it is no what-if fork.`),
     ...recordTimes,
   })
   .meta({ id: 'Deployment', description: 'A runtime instance of a world.' });
@@ -105,6 +116,9 @@ export const newDeployment = z
       .describe(
         'Copy the instances as they were after this entry of the journal of the source. Absent: as they are now.',
       ),
+    purpose: deploymentPurpose
+      .optional()
+      .describe(`${PURPOSE} It needs \`sourceDeployment\`, \`sourceSeq\`, and no bindings. Absent: none.`),
   })
   .meta({ id: 'NewDeployment', description: 'A new deployment, empty or a clone.' });
 export type NewDeployment = z.infer<typeof newDeployment>;
@@ -114,6 +128,7 @@ export const deploymentSettings = z
     name: name.optional().describe(NAME),
     ...optionalSettings,
     isLLMPublic: z.boolean().optional().describe(LLM_PUBLIC),
+    isKept: z.boolean().optional().describe(KEPT),
   })
   .meta({
     id: 'DeploymentSettings',
@@ -128,8 +143,8 @@ const inWorld = operationsAt('/api/worlds/:worldAddress/deployments', 'Deploymen
 const { read, remove, write } = operationsAt(DEPLOYMENT_PATH, 'Deployments', IN_DEPLOYMENT);
 
 /** Turns one of a deployment's switches; idempotent. */
-const action = (verb: string, summary: string) =>
-  write('POST', `/${verb}`, summary, { data: deploymentRecord });
+const action = (verb: string, summary: string, errors: Rpc['errors'] = []) =>
+  write('POST', `/${verb}`, summary, { errors, data: deploymentRecord });
 
 export const deploymentRpcs = {
   'deployments.list': inWorld.list('', 'List the deployments of a world', { item: deploymentRecord }),
@@ -165,13 +180,13 @@ export const deploymentRpcs = {
   }),
   'deployments.update': write('PUT', '', 'Update the settings of a deployment', {
     http: { bodyBytes: namedBytes },
-    errors: ['unknown_ai_model', 'ai_model_unpriced', 'deployment_locked'],
+    errors: ['unknown_ai_model', 'ai_model_unpriced', 'deployment_locked', 'what_if_only'],
     body: deploymentSettings,
     data: deploymentRecord,
   }),
   'deployments.delete': remove('Delete a deployment', { errors: ['deployment_locked', 'deployment_busy'] }),
-  'deployments.lock': action('lock', 'Lock what a deployment runs permanently'),
-  'deployments.publish': action('publish', 'Publish a deployment'),
+  'deployments.lock': action('lock', 'Lock what a deployment runs permanently', ['what_if_refused']),
+  'deployments.publish': action('publish', 'Publish a deployment', ['what_if_refused']),
   'deployments.unpublish': action('unpublish', 'Unpublish a deployment'),
   'deployments.pause': action('pause', 'Pause all executions of a deployment'),
   'deployments.resume': action('resume', 'Resume the executions of a deployment'),

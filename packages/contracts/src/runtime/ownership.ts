@@ -9,6 +9,7 @@ import { executionRpcs } from './execution.js';
 import { instanceRpcs } from './instances.js';
 import { publicExecutionRpcs } from './public-execution.js';
 import { serviceExecutionRpcs } from './service-executions.js';
+import { whatIfRpcs } from './what-if.js';
 
 const pauseRequest = z.object({ address, paused: z.boolean() });
 
@@ -25,6 +26,7 @@ export const ownedRpcs = {
     'deployments.resume': deploymentRpcs['deployments.resume'],
     'deployments.execute': executionRpcs['deployments.execute'],
     'executions.ofCall': executionRpcs['executions.ofCall'],
+    'deployments.replay': whatIfRpcs['deployments.replay'],
     'bindings.add': bindingRpcs['bindings.add'],
     'bindings.update': bindingRpcs['bindings.update'],
     'bindings.remove': bindingRpcs['bindings.remove'],
@@ -44,6 +46,8 @@ export const ownedRpcs = {
     }),
     /** Pauses or resumes a deployment for the operator. Runtime processes call it themselves. */
     'operator.pause': rpc({ request: pauseRequest, reply: z.null() }),
+    /** Deletes a what-if fork that nobody uses any more. Runtime processes call it themselves. */
+    'whatIf.sweep': rpc({ request: z.object({ address }), reply: z.null() }),
   },
 };
 export type OwnedRpcs = typeof ownedRpcs;

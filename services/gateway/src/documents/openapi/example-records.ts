@@ -214,6 +214,7 @@ export const RECORD_EXAMPLES: Readonly<Record<string, unknown>> = {
   AcceptedExecution: { kind: 'accepted', executionId, state: 'running' },
   Execution: { executionId, state: 'succeeded', answer },
   HistoryEntry: shown,
+  ReplayAnswer: { seq: entry.seq, outcome: 'executed', entry: { ...shown, pushes: [] }, error: null },
   PublicHistoryEntry: shown,
   PublicHashedEntry: { ...hashed, hash: entry.hash },
   PublicDeployment: {

@@ -52,6 +52,7 @@ export const BODY_EXAMPLES: Readonly<Record<string, unknown>> = {
   'instances.create': { entitySchema: 'horse', instanceId: 'HORSE_1', state: { wins: 3 } },
   'instances.update': { state: { wins: 4 } },
   'deployments.execute': { event: 'race-result', input: { winner: 'HORSE_1' } },
+  'deployments.replay': { seq: 5, eventVersion: 2 },
   'public.execute': {
     event: 'race-result',
     input: { winner: 'HORSE_1' },
@@ -115,6 +116,7 @@ const PARAMETER_EXAMPLES: Readonly<Record<string, Readonly<Record<string, unknow
   'instances.update': { ...ofHorses, 'if-match': '"1"' },
   'instances.delete': ofHorses,
   'deployments.execute': { 'idempotency-key': 'race-1' },
+  'deployments.replay': { 'idempotency-key': 'replay-5' },
   'deployments.stream': { 'last-event-id': '4' },
   'history.list': { instance: 'horse:HORSE_1', status: 'succeeded' },
   'history.verify': { from: 1 },

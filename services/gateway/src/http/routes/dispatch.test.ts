@@ -96,6 +96,13 @@ it('a dry run may take as long as the call of a model from the start', async () 
   expect(call.mock.calls[0]?.[2]).toMatchObject({ deadline: 99 });
 });
 
+it('so may a replay in a what-if fork', async () => {
+  const { call, dispatch } = dispatching(async () => ({ data: null }), lost);
+  const replay = runtimeContract.rpcs['deployments.replay'] as unknown as RoutedRpc;
+  await dispatch(replay, { ...request, body: { seq: 2 } }, gatewayCall).catch(() => undefined);
+  expect(call.mock.calls[0]?.[2]).toMatchObject({ deadline: 99 });
+});
+
 it('it fails with the error of its run', async () => {
   const { answer } = dispatching(() => Promise.reject(new ServiceError('ai_output_invalid')));
   await expect(answer()).rejects.toMatchObject({ code: 'ai_output_invalid' });

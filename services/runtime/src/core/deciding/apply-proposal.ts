@@ -29,6 +29,7 @@ import type {
   InstanceView,
   Needs,
   ReadSet,
+  Seen,
 } from './execution.js';
 
 /** What a template or a model proposes. It is unchecked, so no commit accepts it. */
@@ -77,9 +78,14 @@ const templateFailed = (detail: string, facts: { placeholder: string; pointer: s
 
 /** The values of the names in a direct template (docs/templates.md); `unix` is in whole seconds. */
 function templateScope(
-  { input, walletAddress, now, timestamp, deployment, event }: Execution,
+  { input, walletAddress, deployment, event, ...execution }: Execution,
   { entities }: ReadSet,
 ): Record<string, JsonValue> {
+  const {
+    now,
+    timestamp,
+    address = deployment.address,
+  }: Partial<Seen> & Pick<Seen, 'now' | 'timestamp'> = execution.seen ?? execution;
   return {
     input,
     entities,
@@ -87,7 +93,7 @@ function templateScope(
     timestamp,
     date: timestamp.slice(0, 10),
     unix: Math.floor(now / 1000),
-    deployment: deployment.address,
+    deployment: address,
     event,
     world: deployment.worldAddress,
   };

@@ -178,6 +178,13 @@ export interface Execution {
   readonly timestamp: string;
   /** What its entry says of the request, whatever is decided: what set it. */
   readonly recorded?: Recorded;
+  /** Of an entry that is replayed: what templates see in place of `now` and the deployment's address. */
+  readonly seen?: Seen | undefined;
+}
+
+/** The time and the place of an execution, as templates see them. */
+export interface Seen extends Pick<Execution, 'now' | 'timestamp'> {
+  readonly address: string;
 }
 
 /** What an execution may commit: checked, and not yet committed. */

@@ -17,7 +17,11 @@ import { keyedItem } from '../../lane/items/once-item.js';
 import type { WorkItem } from '../../lane/items/work-item.js';
 import type { OwnedHandlers } from '../../lane/ownership/route-to-owner.js';
 import type { MadeClaim } from '../../store/deployments/claim-store.js';
-import { type KnownDeployment, refuseLocked } from '../../store/deployments/deployment-directory.js';
+import {
+  type KnownDeployment,
+  refuseLocked,
+  refuseWhatIf,
+} from '../../store/deployments/deployment-directory.js';
 import { listBindings, type NewBinding } from '../../store/state/bindings.js';
 import type { Binding, DeploymentState } from '../../store/state/deployment-state.js';
 import type { RuntimeContext } from '../context.js';
@@ -68,7 +72,7 @@ export function bindingWrites(context: RuntimeContext): OwnedHandlers<Omit<Rpcs,
     'bindings.add': (deployment, { params, headers, body }, call) =>
       claimMutex.run(deployment.id, async () => {
         // A deleted deployment is not found, whatever the body holds, and claims nothing any more.
-        await access.visible(params, call.caller);
+        refuseWhatIf(await access.visible(params, call.caller));
         refuseLongList(body, limits);
         const now = clock.now();
         const operation = `add bindings ${deployment.id}`;

@@ -10,6 +10,7 @@ import {
   newAddress,
   type ReplyOf,
   type RequestOf,
+  refusal,
   ServiceError,
   withWarnings,
 } from '@orrery/contracts';
@@ -137,6 +138,7 @@ async function planDeployment(
   const ownerAccountId = accountOf(call.caller);
   if (ownerAccountId === undefined) throw new ServiceError('forbidden');
   refuseLargeBody(body, limits);
+  refuseLoudFork(body);
   if (!(await isKnown(db, ownerAccountId)))
     await learnAccount(
       { service: 'runtime', bus, clock, store: (state) => storeAccount(db, state) },
@@ -152,11 +154,28 @@ async function planDeployment(
   const home = { ...world, address, ownerAccountId };
   const source = await findCloneSource(db, home, body);
   const explicit = await newBindings(context, home, body.bindings, '/bindings', at);
-  const copies = source && (await claimCopies(context, source, home, explicit, at, call));
+  const copies =
+    source &&
+    (await claimCopies(context, source, { ...home, isFork: body.purpose !== undefined }, explicit, at, call));
   const bindings = [...explicit, ...(copies?.bindings ?? [])];
   const locked = body.mode === 'locked' ? await lockNow(context, home, bindings, body.aiModelId) : null;
   const journalVersion = context.journalVersion();
   return { ...home, given: body, bindings, locked, copies, at, journalVersion };
+}
+
+/** A what-if fork begins in the past of another deployment, and binds nothing. @throws `validation_failed` */
+function refuseLoudFork({ purpose, sourceSeq, bindings, mode }: NewDeployment): void {
+  if (purpose === undefined) return;
+  const problems = [
+    ...(sourceSeq === undefined
+      ? [fieldProblem('/sourceSeq', 'required', 'A what-if fork begins after an entry of its source.')]
+      : []),
+    ...(bindings.length > 0
+      ? [fieldProblem('/bindings', 'invalid', 'A what-if fork binds nothing: each entry names its version.')]
+      : []),
+    ...(mode === 'locked' ? [fieldProblem('/mode', 'invalid', 'A what-if fork is not locked.')] : []),
+  ];
+  if (problems.length > 0) throw refusal(problems, 'The body');
 }
 
 /**
@@ -206,18 +225,18 @@ const badSeq = (message: string) =>
     errors: [fieldProblem('/sourceSeq', 'out_of_range', message)],
   });
 
-/** `explicit` bindings win over copied ones of the same event. @throws `limit_reached`, `unknown_entity_schema`, `history_broken` */
+/** `explicit` bindings win over copied ones of the same event; a what-if fork copies none. @throws `limit_reached`, `unknown_entity_schema`, `history_broken` */
 async function claimCopies(
   context: RuntimeContext,
   source: CloneSource,
-  home: { address: string; worldId: number },
+  { isFork, ...home }: { address: string; worldId: number; isFork: boolean },
   explicit: readonly NewBinding[],
   at: Date,
   call: CallContext,
 ): Promise<ClaimedCopies> {
   const sourceBindings = await listBindings(context.db, source.id);
   const own = new Set(explicit.map(({ binding }) => binding.event));
-  const copied = sourceBindings.filter(({ event }) => !own.has(event));
+  const copied = isFork ? [] : sourceBindings.filter(({ event }) => !own.has(event));
   refuseTooMany(own.size + copied.length, context.limits);
   const bindings = await newBindings(context, home, copied, '/sourceDeployment', at);
   return {

@@ -13,11 +13,11 @@ import {
   paginationOf,
   refusal,
   refuseDeepPage,
+  ServiceError,
   type VersionDefinition,
   type WorldTexts,
   withWarnings,
 } from '@orrery/contracts';
-import type { Updateable } from 'kysely';
 import { lifecycleEntry } from '../../core/deciding/lifecycle-entry.js';
 import {
   defaultModelId,
@@ -27,14 +27,15 @@ import {
 } from '../../core/models/model.js';
 import type { ItemOutcome, WorkItem } from '../../lane/items/work-item.js';
 import type { OwnedHandler, OwnedHandlers } from '../../lane/ownership/route-to-owner.js';
+import type { SettingsColumns } from '../../store/commit/effects.js';
 import {
   type KnownDeployment,
   listDeployments,
   refuseLocked,
+  refuseWhatIf,
   toRecord,
 } from '../../store/deployments/deployment-directory.js';
 import { type DeploymentState, lockedColumns, lockedDefinition } from '../../store/state/deployment-state.js';
-import type { RuntimeSchema } from '../../store/tables/schema.js';
 import { type BodyLimits, lackOf, listProblems, unpayableBound } from '../bindings/binding-rules.js';
 import type { RuntimeContext } from '../context.js';
 
@@ -86,6 +87,7 @@ export function deploymentWrites(context: RuntimeContext): OwnedHandlers<Deploym
       refuseLargeBody(body, limits);
       const decide = (state: DeploymentState) => {
         const settings = withoutLockedModel(state, body);
+        refuseKeeping(state, settings);
         refuseUnknownModel(models, settings.aiModelId);
         refuseUnpricedBudget(models, state, settings);
         return settingsOf(settings);
@@ -124,7 +126,11 @@ export function deploymentWrites(context: RuntimeContext): OwnedHandlers<Deploym
       const prepare = async (state: DeploymentState) => {
         warnings = await warningsOf(state, state.row.pay_to_address, '');
       };
-      const publish = changeItem(deployment, call, set('is_public', true, 'published'), prepare);
+      const decide = (state: DeploymentState) => {
+        refuseWhatIf(state.row);
+        return set('is_public', true, 'published')(state);
+      };
+      const publish = changeItem(deployment, call, decide, prepare);
       const { record, changed } = await lanes.submit(publish);
       const done = changed ? 'Deployment published successfully' : 'Deployment is already public';
       return { data: record, message: withWarnings(warnings, warnings.length > 0 ? `${done}.` : done) };
@@ -158,6 +164,15 @@ function refuseUnpricedBudget(
     refuseUnpriced(models, aiModelId, row.ai_daily_budget_usd, '/aiModelId');
 }
 
+/** @throws `what_if_only` */
+function refuseKeeping({ row }: DeploymentState, { isKept }: DeploymentSettings): void {
+  if (isKept !== undefined && row.is_kept === null)
+    throw new ServiceError(
+      'what_if_only',
+      'Any other deployment stays until its owner deletes it: leave `isKept` out.',
+    );
+}
+
 /** A locked model may be named again, also when it is not offered any more. @throws `deployment_locked` for another one */
 function withoutLockedModel({ row }: DeploymentState, given: DeploymentSettings): DeploymentSettings {
   const { aiModelId, ...others } = given;
@@ -175,6 +190,7 @@ function settingsOf(given: DeploymentSettings): DeploymentChange | undefined {
     ...(given.aiDailyBudgetUsd !== undefined && { ai_daily_budget_usd: given.aiDailyBudgetUsd }),
     ...(given.isLLMPublic !== undefined && { is_llm_public: given.isLLMPublic }),
     ...(given.payToAddress !== undefined && { pay_to_address: given.payToAddress }),
+    ...(given.isKept !== undefined && { is_kept: given.isKept }),
   };
   if (Object.keys(columns).length === 0) return undefined;
   // Parsed JSON has no undefined members.
@@ -197,6 +213,7 @@ export function lockItem(
     call,
     (state, at) => {
       if (state.row.mode === 'locked') return undefined;
+      refuseWhatIf(state.row);
       if (locked === undefined || !coversAll(locked.definitions, state)) return 'prepare';
       const modelId = state.row.ai_model_id ?? defaultModelId(models);
       const definition = lockedDefinition(locked.definitions, locked.world, modelId);
@@ -219,7 +236,7 @@ function coversAll(definitions: readonly VersionDefinition[], { bindings }: Depl
 interface DeploymentChange {
   readonly kind: JournalKind;
   readonly facts: JsonObject;
-  readonly columns: Updateable<RuntimeSchema['deployments']>;
+  readonly columns: SettingsColumns;
 }
 
 interface Changed {

@@ -189,7 +189,7 @@ function written(
 }
 
 /** @throws `unknown_entity_schema`, `entity_instance_exists`, `limit_reached`, `invalid_state`, `deployment_locked` */
-function createItem(
+export function createItem(
   { catalog, limits }: RuntimeContext,
   deployment: KnownDeployment,
   call: CallContext,
@@ -229,13 +229,13 @@ function unknownSchema(name: string, known: readonly string[]): ServiceError {
   });
 }
 
-/** `state` null deletes. @throws `entity_instance_not_found`, `ambiguous_instance`, `revision_mismatch` and others */
-function changeItem(
+/** `state` null deletes; a function makes it of the present one. @throws `entity_instance_not_found`, `ambiguous_instance`, `revision_mismatch` and others */
+export function changeItem(
   { db, catalog, limits }: RuntimeContext,
   deployment: KnownDeployment,
   call: CallContext,
   path: InstancePath,
-  { state: after, ifMatch }: { state: JsonObject | null; ifMatch?: string | undefined },
+  { state: wanted, ifMatch }: { state: WantedState; ifMatch?: string | undefined },
 ): WorkItem<InstanceRecord> {
   let candidates: string[] = [];
   let schema: CompiledSchema | undefined;
@@ -259,12 +259,16 @@ function changeItem(
       if (!before) return { kind: 'prepare' };
       refuseOtherRevision(ifMatch, before.revision);
       if (schema?.definition.name !== entitySchema) return { kind: 'prepare' };
+      const after = typeof wanted === 'function' ? wanted(before.state) : wanted;
       const kind = after === null ? 'instance_deleted' : 'instance_updated';
       const write = { kind, name: { entitySchema, instanceId }, schema, before, after } as const;
       return written(state, call, now, write, limits);
     },
   };
 }
+
+/** Null: none, the instance is deleted. */
+type WantedState = JsonObject | null | ((before: JsonObject) => JsonObject);
 
 async function candidatesFor(
   db: RuntimeContext['db'],

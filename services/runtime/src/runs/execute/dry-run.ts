@@ -109,7 +109,7 @@ async function confirmTried(
   event: string,
   version: number | undefined,
 ): Promise<Confirmed | undefined> {
-  if (version === undefined) return confirmVersion(catalog, state, event);
+  if (version === undefined) return confirmVersion(catalog, state, { event });
   const versionId = await catalog.findVersion(state.row.world_id, event, version);
   const definition = versionId === undefined ? undefined : await catalog.version(versionId);
   if (versionId !== undefined && definition !== undefined) return { versionId, definition, afterLock: true };

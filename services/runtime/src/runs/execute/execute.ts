@@ -89,7 +89,7 @@ function executionItem(
     deadline: call.deadline,
     signal: call.signal,
     prepare: async (state) => {
-      const confirming = confirmVersion(catalog, state, request.event);
+      const confirming = confirmVersion(catalog, state, request);
       // A catalog that is away is waited for by the run.
       confirmed = await (asynchronous ? confirming.catch(() => undefined) : confirming);
       if (
@@ -108,7 +108,7 @@ function executionItem(
       if (resolved === 'prepare') return { kind: 'prepare' };
       const isAi = resolved.definition.mutation === 'ai';
       if (isAi) {
-        const { record } = usableModel(models, modelIdOf(state.row, models));
+        const { record } = usableModel(models, modelIdOf(state.row, models, request.replay));
         decider.refuseCrowd?.(state.row.owner_account_id, record.modelId);
       }
       if (asynchronous) return accept(state, now);
@@ -163,12 +163,13 @@ function acceptRun(state: DeploymentState, run: NewRun, now: number): ItemOutcom
     throw new ServiceError('overloaded', 'Too many executions of this deployment are waiting.');
   if (payment !== undefined && awaiting >= MAX_AWAITING)
     throw new ServiceError('overloaded', 'Too many payments for this deployment are unclear.');
-  const { deploymentId, event, input, trigger, walletAddress, expected } = request;
+  const { deploymentId, event, input, trigger, walletAddress, expected, replay } = request;
   const stored: RunRequest = {
     ...{ event, input, trigger, walletAddress, caller: call.caller, asynchronous },
     ...(once && { onceKeys: once.keys }),
     ...(expected && { expected }),
     ...(payment && { payment }),
+    ...(replay && { replay }),
   };
   const requestHash = canonicalHash(keyed?.request ?? { event, input });
   const claim = keyed === undefined ? null : { keyId: keyIdOf(keyed), requestHash };

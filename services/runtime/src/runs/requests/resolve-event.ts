@@ -16,6 +16,7 @@ import {
 import { timestampOf } from '@orrery/service-kit';
 import { noChanges } from '../../core/deciding/check-changes.js';
 import type { CompiledDefinition, Decision, Execution, Success } from '../../core/deciding/execution.js';
+import { type Replay, seenOf } from '../../core/deciding/replayed-entry.js';
 import {
   answerOf,
   executionErrorOf,
@@ -48,6 +49,8 @@ export interface ExecutionRequest {
   readonly expected?: ExpectedBinding | null;
   /** Of a wallet: the payment that it offers, and the address of the call that it pays for. */
   readonly offer?: Offer;
+  /** In a what-if fork: the entry of the source that is replayed. */
+  readonly replay?: Replay;
 }
 
 /** What a request executes: the event's binding and the definition of the bound version. */
@@ -103,13 +106,15 @@ export function briefingOf(
   { row }: DeploymentState,
   confirmed: Confirmed | undefined,
   models: ModelList,
+  replay?: Replay,
 ): Briefing | 'prepare' {
   const world = lockedDefinitionOf(row)?.world ?? confirmed?.texts;
-  return world === undefined ? 'prepare' : { world, modelId: modelIdOf(row, models) };
+  return world === undefined ? 'prepare' : { world, modelId: modelIdOf(row, models, replay) };
 }
 
 /** The locked or chosen model, or the default; null where there is none. */
-export function modelIdOf(row: DeploymentRow, models: ModelList): string | null {
+export function modelIdOf(row: DeploymentRow, models: ModelList, replay?: Replay): string | null {
+  if (replay !== undefined && replay.aiModelId !== null) return replay.aiModelId;
   const locked = lockedDefinitionOf(row);
   return locked === undefined ? (row.ai_model_id ?? defaultModelId(models)) : locked.aiModelId;
 }
@@ -117,9 +122,12 @@ export function modelIdOf(row: DeploymentRow, models: ModelList): string | null 
 export async function confirmVersion(
   catalog: CatalogClient,
   state: DeploymentState,
-  event: string,
+  { event, replay }: Pick<ExecutionRequest, 'event' | 'replay'>,
 ): Promise<Confirmed | undefined> {
-  const versionId = state.bindings.get(event)?.versionId;
+  const versionId =
+    replay === undefined
+      ? state.bindings.get(event)?.versionId
+      : await catalog.findVersion(state.row.world_id, event, replay.eventVersion);
   if (versionId === undefined) return undefined;
   const afterLock = state.row.mode === 'locked';
   return { versionId, definition: await catalog.version(versionId), afterLock };
@@ -132,10 +140,11 @@ export async function confirmVersion(
  */
 export function resolveEvent(
   state: DeploymentState,
-  request: Pick<ExecutionRequest, 'event' | 'expected' | 'trigger' | 'offer'>,
+  request: Pick<ExecutionRequest, 'event' | 'expected' | 'trigger' | 'offer' | 'replay'>,
   confirmed: Confirmed | undefined,
 ): Resolved | 'prepare' {
-  const { event, expected, trigger, offer } = request;
+  const { event, expected, trigger, offer, replay } = request;
+  if (replay !== undefined) return resolveReplay(state, event, replay, confirmed);
   if (trigger === 'public' && !state.row.is_public)
     throw new ServiceError('deployment_not_public', 'The owner of the deployment has not published it.');
   if (isPaused(state.row)) throw new ServiceError('deployment_paused');
@@ -158,6 +167,32 @@ export function resolveEvent(
       facts: { expected: `${MESSAGE_PREFIX}${state.row.address}:${event}:` },
     });
   return { binding, definition };
+}
+
+/** A what-if fork binds nothing: the entry names the version. */
+function resolveReplay(
+  { row }: DeploymentState,
+  event: string,
+  { eventVersion }: Replay,
+  confirmed: Confirmed | undefined,
+): Resolved {
+  if (isPaused(row)) throw new ServiceError('deployment_paused');
+  if (confirmed?.definition === undefined)
+    throw new ServiceError(
+      'unknown_event_version',
+      `The event "${event}" has no version ${eventVersion} any more.`,
+    );
+  const { versionId, definition } = confirmed;
+  const never = new Date(0);
+  const unbound = {
+    id: 0,
+    claimRevision: null,
+    targetChains: [],
+    onchain: null,
+    createdAt: never,
+    updatedAt: never,
+  };
+  return { binding: { ...unbound, event, eventVersion, versionId }, definition };
 }
 
 /** Whether a payment alone may execute it. */
@@ -209,7 +244,7 @@ export const priceOf = (
 export const executionOf = (
   { definition }: Pick<Resolved, 'definition'>,
   { row, head, runs }: DeploymentState,
-  { event, input, trigger, walletAddress }: ExecutionRequest,
+  { event, input, trigger, walletAddress, replay }: ExecutionRequest,
   { caller }: Pick<CallContext, 'caller'>,
   limits: RunDependencies['limits'],
   now: number,
@@ -228,6 +263,7 @@ export const executionOf = (
   walletAddress,
   now,
   timestamp: timestampOf(now),
+  seen: replay && seenOf(replay),
 });
 
 /** What an entry records beside the decision. */

@@ -167,7 +167,7 @@ export function runItem<T>(
       const resolved = resolveEvent(state, request, confirmed);
       if (resolved === 'prepare') return { kind: 'prepare' };
       const execution = executionOf(resolved, state, request, asked, limits, now);
-      const briefing = briefingOf(state, confirmed, models);
+      const briefing = briefingOf(state, confirmed, models, request.replay);
       const evidence = entryEvidence(evidenceOfRun(row));
       const elapsed = () => Math.max(0, now - row.created_at.getTime());
       const details = { elapsed, evidence, paymentKey: paymentOf(row)?.key, isPaid: isPaid(row) };
@@ -177,7 +177,7 @@ export function runItem<T>(
     }
   });
   const prepare = async (state: DeploymentState) => {
-    confirmed = await withTexts(catalog, state, await confirmVersion(catalog, state, request.event));
+    confirmed = await withTexts(catalog, state, await confirmVersion(catalog, state, request));
   };
   return { ...item, prepare };
 }

@@ -7,7 +7,7 @@ import { bindingRow } from '../state/bindings.js';
 import type { Binding, DeploymentState, JournalHead } from '../state/deployment-state.js';
 import type { MemoryInstance } from '../state/instance-memory.js';
 import type { RuntimeSchema } from '../tables/schema.js';
-import type { Effects, PaymentEffect } from './effects.js';
+import type { Effects, PaymentEffect, SettingsColumns } from './effects.js';
 
 /** An instance that the batch touches; its row is written once, with its final state. */
 export interface TouchedInstance {
@@ -82,7 +82,7 @@ export const newBatch = (version: JournalVersion = 2) => ({
   /** By the run's id. */
   runs: new Map<string, RunWrite>(),
   /** Columns of the deployments' rows. */
-  settings: new Map<number, Updateable<RuntimeSchema['deployments']>>(),
+  settings: new Map<number, SettingsColumns>(),
   /** By deployment and event. */
   bindings: new Map<string, BindingWrite>(),
   /** By `onceKeyId`. */

@@ -145,6 +145,10 @@ const SELDOM = `accepted as (
   update deployments d set ${columnsOf(SETTINGS, 'd')}
   from jsonb_to_recordset($settings::jsonb) as n (id bigint, columns jsonb)
   where d.id = n.id and ${few('n.id')} and (select ok from held)
+), kept as (
+  update what_if_forks w set is_kept = (n.columns->>'is_kept')::boolean
+  from jsonb_to_recordset($settings::jsonb) as n (id bigint, columns jsonb)
+  where w.deployment_id = n.id and n.columns ? 'is_kept' and ${few('n.id')} and (select ok from held)
 ), unbound as (
   delete from bindings b using jsonb_to_recordset($unbound::jsonb) as n (deployment_id bigint, event text)
   where b.deployment_id = n.deployment_id and b.event = n.event and ${FEW} and (select ok from held)

@@ -14,6 +14,11 @@ export interface KeyedEffect {
   readonly answer?: JsonValue;
 }
 
+/** What an item changes of the deployment itself: columns of its row, and whether a what-if fork stays. */
+export interface SettingsColumns extends Updateable<RuntimeSchema['deployments']> {
+  readonly is_kept?: boolean;
+}
+
 /** Everything that one item commits: a journal entry and the rows that follow from it. */
 export interface Effects {
   /** Includes the checked changes of instances. */
@@ -22,8 +27,7 @@ export interface Effects {
   readonly durationMs?: number;
   readonly pushes?: PushPlan | null;
   readonly llm?: JsonObject | null;
-  /** Columns of the deployment's row. */
-  readonly row?: Updateable<RuntimeSchema['deployments']>;
+  readonly row?: SettingsColumns;
   readonly bindings?: {
     /** New or changed ones, by event. */
     readonly put: readonly Binding[];

@@ -12,7 +12,7 @@ import {
 import { page, prepared } from '@orrery/database';
 import { sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
-import { type DeploymentRow, isPaused } from '../state/deployment-state.js';
+import { type DeploymentRow, IS_KEPT, isPaused } from '../state/deployment-state.js';
 import type { Db } from '../tables/schema.js';
 
 /** What never changes about a deployment. */
@@ -133,14 +133,14 @@ function byReference<Row>(name: string, columns: string): ByReference<Row> {
   const by = (column: 'id' | 'address') =>
     prepared<Row>(
       `${name}-by-${column}`,
-      `select ${columns} from deployments where ${column} = $1 and deleted_at is null`,
+      `select ${columns} from deployments d where ${column} = $1 and deleted_at is null`,
     );
   const [byId, byAddress] = [by('id'), by('address')];
   return (db, reference) =>
     'id' in reference ? byId(db, [reference.id]) : byAddress(db, [reference.address]);
 }
 
-const wholeRow = byReference<DeploymentRow>('deployment', '*');
+const wholeRow = byReference<DeploymentRow>('deployment', `d.*, ${IS_KEPT}`);
 /** What `see` reads: a locked deployment's row is large. */
 const seenRow = byReference<Visible & Omit<SeenDeployment, 'isOwner'>>(
   'seen-deployment',
@@ -186,11 +186,12 @@ export async function listDeployments(
   query: PageQuery,
 ): Promise<{ rows: DeploymentRow[]; total: number }> {
   const visible = db
-    .selectFrom('deployments')
+    .selectFrom('deployments as d')
     .where('world_id', '=', worldId)
     .where('deleted_at', 'is', null)
     .where(({ or, eb }) => or([eb('is_public', '=', true), eb('owner_account_id', '=', accountId ?? -1)]));
-  const rows = await page(visible.selectAll().orderBy('id'), query).execute();
+  const isKept = sql<boolean | null>`${sql.raw(IS_KEPT)}`.as('is_kept');
+  const rows = await page(visible.selectAll().select(isKept).orderBy('id'), query).execute();
   const counted = await visible.select(sql<number>`count(*)::int`.as('total')).executeTakeFirst();
   return { rows, total: counted?.total ?? 0 };
 }
@@ -210,6 +211,15 @@ export function refuseLocked({ mode }: Pick<DeploymentRow, 'mode'>): void {
   if (mode === 'locked') throw new ServiceError('deployment_locked', LOCKED);
 }
 
+/** A what-if fork reaches nobody: it binds nothing, is not published and is not kept for ever. @throws `what_if_refused` */
+export function refuseWhatIf({ is_kept }: Pick<DeploymentRow, 'is_kept'>): void {
+  if (is_kept === null) return;
+  const message =
+    'A what-if fork is quiet: it binds no events, is not published and is not locked. To go on with its state, create a ' +
+    'deployment that names it as sourceDeployment.';
+  throw new ServiceError('what_if_refused', message);
+}
+
 export const toRecord = (row: DeploymentRow): DeploymentRecord => ({
   id: row.id,
   address: row.address,
@@ -227,6 +237,7 @@ export const toRecord = (row: DeploymentRow): DeploymentRecord => ({
   lockedAt: row.locked_at?.toISOString() ?? null,
   definitionHash: row.definition_hash,
   source: row.source,
+  ...(row.is_kept !== null && { purpose: 'what_if' as const, isKept: row.is_kept }),
   createdAt: row.created_at.toISOString(),
   updatedAt: row.updated_at.toISOString(),
 });

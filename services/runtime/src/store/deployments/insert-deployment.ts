@@ -43,12 +43,14 @@ export async function insertDeployment(
     .values(columnsOf(plan))
     .returningAll()
     .executeTakeFirstOrThrow();
+  const isFork = plan.given.purpose === 'what_if';
+  if (isFork) await trx.insertInto('what_if_forks').values({ deployment_id: row.id }).execute();
   const bindings = plan.bindings.map(({ binding }) => binding);
   await insertBindings(trx, row.id, bindings);
   const copied = plan.copies && (await copySource(trx, plan.copies, { id: row.id, at: plan.at }, limits));
   if (copied !== null) await setSource(trx, row.id, copied.source);
   await insertFirstEntry(trx, row, firstEntry(plan, caller, copied?.source ?? null), copied?.instances);
-  return { ...row, source: copied?.source ?? null };
+  return { ...row, source: copied?.source ?? null, is_kept: isFork ? false : null };
 }
 
 const setSource = (trx: Trx, id: number, source: DeploymentSource) =>
@@ -83,12 +85,13 @@ function firstEntry(
   caller: Caller,
   source: DeploymentSource | null,
 ): SealedEntry {
-  const { name, mode } = given;
+  const { name, mode, purpose } = given;
   const facts = {
     name,
     mode,
     bindings: bindings.map(({ facts }) => facts),
     ...(source && { source: { ...source } }),
+    ...(purpose && { purpose }),
     ...(locked && { definitionHash: lockedColumns(locked, at).definition_hash }),
   };
   const draft = lifecycleEntry('deployment_created', address, caller, at.getTime(), facts);
@@ -98,7 +101,7 @@ function firstEntry(
 
 async function insertFirstEntry(
   trx: Trx,
-  { id }: DeploymentRow,
+  { id }: Pick<DeploymentRow, 'id'>,
   entry: SealedEntry,
   instances = 0,
 ): Promise<void> {

@@ -116,6 +116,12 @@ export async function entryById(
   return row;
 }
 
+/** The entry of this `seq`, without the texts of its model. */
+export async function entryBySeq(db: Db, deploymentId: number, seq: number): Promise<ShownRow | undefined> {
+  const [row] = await entriesWithoutTexts(db, deploymentId, [seq]);
+  return row;
+}
+
 type Head = Pick<Selectable<RuntimeSchema['journal_heads']>, 'deployment_id' | 'seq' | 'hash' | 'totals'>;
 
 const headById = prepared<Head>(

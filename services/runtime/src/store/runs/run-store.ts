@@ -14,6 +14,7 @@ import {
 import { jsonb } from '@orrery/database';
 import { type Clock, type Logger, type PollLoop, startPollLoop } from '@orrery/service-kit';
 import { type Selectable, sql } from 'kysely';
+import type { Replay } from '../../core/deciding/replayed-entry.js';
 import { executionErrorOf } from '../../core/entries/entry.js';
 import type { Evidence } from '../../core/models/model.js';
 import type { Payment } from '../../core/payments/payment.js';
@@ -45,6 +46,8 @@ export interface RunRequest {
   readonly expected?: ExpectedBinding | null;
   /** The payment that was verified for it. */
   readonly payment?: Payment;
+  /** In a what-if fork: what it replays. */
+  readonly replay?: Replay;
 }
 
 /** Written by `execute.ts`. */

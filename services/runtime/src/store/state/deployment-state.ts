@@ -10,7 +10,13 @@ import type { Selectable } from 'kysely';
 import type { RunState, RuntimeSchema } from '../tables/schema.js';
 import type { InstanceMemory } from './instance-memory.js';
 
-export type DeploymentRow = Selectable<RuntimeSchema['deployments']>;
+export interface DeploymentRow extends Selectable<RuntimeSchema['deployments']> {
+  /** Of a what-if fork: whether it stays; null for any other deployment. */
+  is_kept: boolean | null;
+}
+
+/** `is_kept` of the deployment `d`. */
+export const IS_KEPT = '(select w.is_kept from what_if_forks w where w.deployment_id = d.id) as is_kept';
 
 /** An event bound to a version. */
 export interface Binding extends Readonly<Omit<BindingRecord, 'createdAt' | 'updatedAt'>> {
@@ -68,7 +74,9 @@ export interface DeploymentState {
   readonly runs: OpenRuns;
 }
 
-export const isPaused = (row: DeploymentRow): boolean =>
+type Pauses = Pick<DeploymentRow, 'owner_paused' | 'operator_paused' | 'account_paused'>;
+
+export const isPaused = (row: Pauses): boolean =>
   row.owner_paused || row.operator_paused || row.account_paused;
 
 /** What no other item may change while a run holds it. */

@@ -11,6 +11,7 @@ import type { ColumnType, Generated, Kysely, Transaction } from 'kysely';
 /** Tables of the schema `runtime`, as queries see them; the migrations say what each is for. SQL alone names the others. */
 export interface RuntimeSchema {
   deployments: DeploymentsTable;
+  what_if_forks: WhatIfForksTable;
   bindings: BindingsTable;
   claimed_schemas: ClaimedSchemasTable;
   instances: InstancesTable;
@@ -57,6 +58,11 @@ interface DeploymentsTable {
   deleted_at: NullableTime;
   created_at: Time;
   updated_at: Time;
+}
+
+interface WhatIfForksTable {
+  deployment_id: number;
+  is_kept: Generated<boolean>;
 }
 
 interface BindingsTable {
