@@ -5,7 +5,8 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInstances, openWorld, orrery, refused, say } from '../orrery.mjs';
+import { fileURLToPath } from 'node:url';
+import { createInstances, openWorld, orrery, orreryData, refused, say } from '../orrery.mjs';
 
 const { ORRERY_DATA_DIR = '.orrery', PAY_TO = '0x2222222222222222222222222222222222222222' } = process.env;
 const { EVM_KEY_FILE = join(ORRERY_DATA_DIR, 'payer-key') } = process.env;
@@ -52,4 +53,11 @@ say('What the market has, what was ordered, and what was paid');
 await orrery('instances', 'list', market, '--entity-schema', 'good');
 await orrery('instances', 'list', market, '--entity-schema', 'order');
 await orrery('payments', 'list', market);
+
+say('What if the rule had been another? The day again, with shelves that hold ten of a good, in a fork that reaches nobody');
+const rule = fileURLToPath(new URL('capped-restock.yaml', import.meta.url));
+const [world] = market.split('/');
+const version = ['versions', 'create', world, 'restock', '--body', rule];
+const made = await orreryData(({ event, version }) => ({ event, version }), ...version);
+await orrery('replay', market, '--event', `restock=${made.version}`);
 rmSync(folder, { recursive: true });

@@ -14,6 +14,7 @@ import { addPublicCommands } from './public/public-commands.js';
 import { takeServerOptionsEarly } from './server/find-server.js';
 import type { CommandContext } from './terminal/context.js';
 import { addWalletsCommands } from './wallets/wallet-file.js';
+import { addReplayCommand } from './what-if/replay-command.js';
 import { addWorldCommands } from './world/world-commands.js';
 
 /** The command `orrery`. */
@@ -33,6 +34,7 @@ export function createProgram(context: CommandContext): Command {
   // What is there already is kept.
   addOperationsCommands(program, context);
   addStreamCommand(program, context);
+  addReplayCommand(program, context);
   addAccountsCommands(program, context);
   addPublicCommands(program, context);
   addWalletsCommands(program, context);

@@ -43,3 +43,13 @@ export type {
 export type { RequestOptions } from './requests/operation-types.js';
 export type { ClientOptions } from './requests/requests.js';
 export type { Divergence, VerifiedHistory, VerifyOptions } from './verification/verify-history.js';
+export type {
+  CountedOutcome,
+  Difference,
+  ModelCost,
+} from './what-if/compare-entries.js';
+export type { StateDifference } from './what-if/compare-states.js';
+export type { Replay, ReplayComparison, ReplayRun } from './what-if/replay.js';
+export type { ReplayEstimate } from './what-if/replay-estimate.js';
+export type { ReplayOptions, ReplayRange } from './what-if/replay-options.js';
+export type { EventComparison, EventTally, ReplayedEntry, Spread } from './what-if/replay-tally.js';

@@ -61,6 +61,7 @@ const SOME_ROWS = `
     select n, n, 1, 'w', 1, 'x', 'upgradable', now(), now() from generate_series(1, 1000) n;
   insert into journal_heads select n, 1, 'hash', '{}' from generate_series(1, 1000) n;
   insert into instances select n, n, 'counter', 'one', '{}', 1, now(), now() from generate_series(1, 1000) n;
+  insert into what_if_forks select n from generate_series(1, 1000) n;
   insert into bindings select n, n, 'e', 1, 1, '[]', null, now(), now() from generate_series(1, 1000) n;
   insert into runs (id, deployment_id, state, request, request_hash, deadline, created_at)
     select gen_random_uuid(), n, 'deciding', '{}', '', now(), now() from generate_series(1, 1000) n;
@@ -90,6 +91,7 @@ describe('the plan of a commit', () => {
       'once_keys_pkey',
       'bindings_deployment_id_event_key',
       'payments_pkey',
+      'what_if_forks_pkey',
     ])
       expect(whole).toMatch(new RegExp(`Scan using ${key} on`));
   });

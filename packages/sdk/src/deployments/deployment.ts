@@ -9,6 +9,8 @@ import {
 import { pagesOf } from '../requests/lists.js';
 import type { Requests } from '../requests/requests.js';
 import { type VerifiedHistory, type VerifyOptions, verifyHistory } from '../verification/verify-history.js';
+import { createReplay, type Replay } from '../what-if/replay.js';
+import type { ReplayOptions } from '../what-if/replay-options.js';
 import { createExecutions, type Executions } from './executions.js';
 import { type StreamEvent, type StreamOptions, streamOf } from './stream.js';
 
@@ -38,6 +40,8 @@ export interface Deployment extends Executions {
   stream(options?: StreamOptions): AsyncGenerator<StreamEvent, void, undefined>;
   /** Recomputes the hash chain and the states here, and compares them with what the service shows. */
   verifyHistory(options?: VerifyOptions): Promise<VerifiedHistory>;
+  /** What if: a part of the history again, with changes, in a fork that reaches nobody. Nothing is sent until it is used. */
+  replay(options?: ReplayOptions): Replay;
 }
 
 export function createDeployment(requests: Requests, path: DeploymentPath): Deployment {
@@ -53,5 +57,6 @@ export function createDeployment(requests: Requests, path: DeploymentPath): Depl
     journal: journal.inOrder,
     stream: (options) => streamOf(requests, path, journal, options),
     verifyHistory: (options) => verifyHistory(requests, path, options),
+    replay: (options) => createReplay(requests, path, options),
   };
 }

@@ -30,6 +30,7 @@ const TAGS: Readonly<Record<string, string>> = {
   Execution: 'Execution of events',
   'Public execution': 'Execution of public events by wallets, paid where the event has a price',
   'Reading without a key': 'Published deployments, as anyone reads them',
+  'What if': 'Histories replayed with changes, in forks that reach nobody',
   History: 'The hash-chained record of everything that happened in a deployment',
   Chains: 'Pushes of executions to chains',
   'AI models': 'The AI models that can propose changes',

@@ -140,7 +140,7 @@ function byReference<Row>(name: string, columns: string): ByReference<Row> {
     'id' in reference ? byId(db, [reference.id]) : byAddress(db, [reference.address]);
 }
 
-const wholeRow = byReference<DeploymentRow>('deployment', `d.*, ${IS_KEPT}`);
+const wholeRow = byReference<DeploymentRow>('deployment', `d.*, ${IS_KEPT} as is_kept`);
 /** What `see` reads: a locked deployment's row is large. */
 const seenRow = byReference<Visible & Omit<SeenDeployment, 'isOwner'>>(
   'seen-deployment',

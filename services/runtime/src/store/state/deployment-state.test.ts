@@ -7,7 +7,7 @@ import type { DeploymentState } from './deployment-state.js';
 
 const stateWith = (...versionIds: number[]) =>
   ({
-    row: { mode: 'upgradable', ai_model_id: null, owner_account_id: 1 },
+    row: { mode: 'upgradable', ai_model_id: null, owner_account_id: 1, is_kept: null },
     runs: new Map(),
     bindings: new Map(versionIds.map((versionId) => [`e${versionId}`, { versionId }])),
   }) as unknown as DeploymentState;

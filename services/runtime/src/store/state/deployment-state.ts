@@ -16,7 +16,7 @@ export interface DeploymentRow extends Selectable<RuntimeSchema['deployments']> 
 }
 
 /** `is_kept` of the deployment `d`. */
-export const IS_KEPT = '(select w.is_kept from what_if_forks w where w.deployment_id = d.id) as is_kept';
+export const IS_KEPT = '(select w.is_kept from what_if_forks w where w.deployment_id = d.id)';
 
 /** An event bound to a version. */
 export interface Binding extends Readonly<Omit<BindingRecord, 'createdAt' | 'updatedAt'>> {

@@ -39,7 +39,7 @@ export async function loadState(
   now: number,
 ): Promise<DeploymentState | undefined> {
   const { rows } = await sql<LoadedRow>`
-    select d.*, ${sql.raw(IS_KEPT)},
+    select d.*, ${sql.raw(IS_KEPT)} as is_kept,
       jsonb_build_object('seq', h.seq, 'hash', h.hash, 'totals', h.totals) as head,
       (select j.executed_at from journal j where j.deployment_id = h.deployment_id and j.seq = h.seq) as head_at,
       (select jsonb_agg(${sql.raw(BINDING_OBJECT)} order by b.id)
