@@ -54,7 +54,9 @@ await orrery('instances', 'list', market, '--entity-schema', 'good');
 await orrery('instances', 'list', market, '--entity-schema', 'order');
 await orrery('payments', 'list', market);
 
-say('What if the rule had been another? The day again, with shelves that hold ten of a good, in a fork that reaches nobody');
+say(
+  'What if the rule had been another? The day again, with shelves that hold ten of a good, in a fork that reaches nobody',
+);
 const rule = fileURLToPath(new URL('capped-restock.yaml', import.meta.url));
 const [world] = market.split('/');
 const version = ['versions', 'create', world, 'restock', '--body', rule];

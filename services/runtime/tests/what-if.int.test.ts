@@ -183,14 +183,15 @@ describe('a replay without changes', () => {
     const seen = entry?.changes[0]?.set['seen'];
     expect(seen).toEqual([
       WALLET,
-      paid?.executedAt,
-      paid?.executedAt.slice(0, 10),
-      Math.floor(Date.parse(paid?.executedAt ?? '') / 1000),
+      paid?.decidedAt,
+      paid?.decidedAt?.slice(0, 10),
+      Math.floor(Date.parse(paid?.decidedAt ?? '') / 1000),
       source.deployment.address,
       'note',
       source.deployment.worldAddress,
     ]);
-    // The journal says when it was replayed.
+    // The entry says when it was replayed, and for when.
+    expect(entry?.decidedAt).toBe(paid?.decidedAt);
     expect(Date.parse(entry?.executedAt ?? '')).toBeGreaterThanOrEqual(Date.parse(fork.deployment.createdAt));
   });
 

@@ -113,7 +113,7 @@ async function executeAgain(
     replay: {
       eventVersion: changes.eventVersion ?? eventVersion,
       deployment: source.address,
-      timestamp: original.executedAt.toISOString(),
+      timestamp: (original.decidedAt ?? original.executedAt).toISOString(),
       aiModelId: changes.aiModelId ?? askedModel(context, original),
     },
   };

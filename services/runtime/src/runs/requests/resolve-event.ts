@@ -326,7 +326,7 @@ function draftOf(
     llmHash: evidence?.llmHash ?? null,
     attestation: evidence?.attestation ?? null,
     paymentKey: paymentKey ?? null,
-    decidedAt: execution.timestamp,
+    decidedAt: execution.seen?.timestamp ?? execution.timestamp,
     evaluator: EVALUATOR,
     recorded: recordedOf(execution.recorded, recorded),
   };
