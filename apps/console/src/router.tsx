@@ -94,6 +94,19 @@ const partsOfDeployment = [
   opened,
   page(deployment, '/live', () => import('./live/live-page.js'), readLiveSearch),
   page(deployment, '/verify', () => import('./verify/verify-page.js')),
+  // Which entries are replayed, and what is different.
+  page(
+    deployment,
+    '/what-if',
+    () => import('./what-if/what-if-page.js'),
+    searchOf({
+      from: numberFromOne,
+      to: numberFromOne,
+      event: nameIn,
+      version: numberFromOne,
+      model: nameIn,
+    }),
+  ),
   // Another version than the bound one is for dry runs; the form starts with the input.
   page(
     deployment,

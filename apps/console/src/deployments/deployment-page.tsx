@@ -10,6 +10,7 @@ const TABS = [
   ['live', 'Live'],
   ['run', 'Run'],
   ['verify', 'Verify'],
+  ['what-if', 'What if'],
   ['schedules', 'Schedules'],
   ['pushes', 'Pushes'],
   ['payments', 'Payments'],
@@ -42,7 +43,7 @@ export default function DeploymentPage() {
 }
 
 const States = ({
-  deployment: { mode, isPublic, isPaused, source },
+  deployment: { mode, isPublic, isPaused, source, purpose },
   world,
 }: {
   deployment: Deployment;
@@ -52,6 +53,7 @@ const States = ({
     {isPaused && <Badge tone="warn">paused</Badge>}
     {mode === 'locked' && <Badge>locked</Badge>}
     {isPublic && <Badge tone="accent">published</Badge>}
+    {purpose === 'what_if' && <Badge>what-if fork</Badge>}
     {source !== null && (
       <Link
         to="/worlds/$world/deployments/$deployment/live"

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { type KeyboardEvent, useCallback, useEffect, useState } from 'react';
-import { Button } from '../ui/button.js';
+import { useDeploymentRef } from '../api/deployments.js';
+import { Button, ButtonLink } from '../ui/button.js';
 import { Badge, localTime } from '../ui/values.js';
 import { Fork } from './fork.js';
 import { type Live, useLive } from './live.js';
@@ -40,6 +41,14 @@ export function Position({ missing, ...following }: PositionProps) {
               Back to now
             </Button>
           )}
+          <ButtonLink
+            size="small"
+            to="/worlds/$world/deployments/$deployment/what-if"
+            params={useDeploymentRef()}
+            search={{ from: Math.max(seq, 2) }}
+          >
+            What if
+          </ButtonLink>
           <Fork />
         </div>
       </div>
