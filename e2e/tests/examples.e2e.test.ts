@@ -61,6 +61,7 @@ describe('the example', () => {
     );
     expect(written).toMatch(/paid: .*"success":true/);
     expect(written).toMatch(/good +bread +2 +1 +0\n/);
+    expect(written).toMatch(/the histories part at entry 4; [\s\S]*good:honey +stock +12 +10\n/);
     const { run, json } = commandLine({ ORRERY_DATA_DIR: folder });
     const [only, ...others] = await json(
       'payments',
