@@ -1,5 +1,4 @@
 import type { Bus } from '@orrery/bus';
-import type { JournalVersion } from '@orrery/contracts';
 import type { KeyedMutex, Semaphore } from '@orrery/service-kit';
 import type { RouteToOwner } from '../lane/ownership/route-to-owner.js';
 import type { ExecuteDependencies } from '../runs/execute/execute.js';
@@ -8,6 +7,7 @@ import type {
   DeploymentDirectory,
   RuntimeLimits,
 } from '../store/deployments/deployment-directory.js';
+import type { JournalForm } from '../store/journal/journal-form.js';
 import type { ComputeLifetimes } from '../store/journal/lifetimes.js';
 import type { IdBlocks } from '../store/state/id-blocks.js';
 import type { Pools } from '../store/tables/pools.js';
@@ -21,8 +21,7 @@ export interface RuntimeContext extends ExecuteDependencies {
   readonly route: RouteToOwner;
   readonly ids: IdBlocks;
   readonly limits: RuntimeLimits;
-  /** The version in which entries are written now. */
-  readonly journalVersion: () => JournalVersion;
+  readonly journalForm: JournalForm;
   /** Names of the chains that bindings may name. */
   readonly chains: ReadonlySet<string>;
   /** How far the time of a signed message may lie from now, in milliseconds. */

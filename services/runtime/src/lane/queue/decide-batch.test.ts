@@ -51,7 +51,7 @@ function setUp({
     states: { isCurrent: () => true, forget } as never,
     ids: {} as never,
     lostTails: { endLostBy: () => undefined },
-    journalVersion: () => 2,
+    journalForm: { version: 2 },
     clock: { now: () => 0, monotonic: () => 0 },
     ...some,
   } as LaneParts;
@@ -113,7 +113,9 @@ it('commits and stages nothing that an entry of version 1 cannot say', () => {
     { kind: 'record', run: staged },
   ];
   for (const outcome of outcomes) {
-    const { batch, settled } = setUp({ journalVersion: () => 1 }).decide([queuedFor(stateOf(1), outcome)]);
+    const { batch, settled } = setUp({ journalForm: { version: 1 } }).decide([
+      queuedFor(stateOf(1), outcome),
+    ]);
     expect(isEmpty(batch)).toBe(true);
     expect(settled[0]?.settlement).toMatchObject({ error: { code: 'unavailable' } });
   }

@@ -72,7 +72,7 @@ const noneDecided = (version: JournalVersion) => ({
 });
 export type DecidedBatch = ReturnType<typeof noneDecided>;
 
-type DecidingParts = Pick<LaneParts, 'states' | 'ids' | 'lostTails' | 'journalVersion' | 'clock'>;
+type DecidingParts = Pick<LaneParts, 'states' | 'ids' | 'lostTails' | 'journalForm' | 'clock'>;
 
 /**
  * Decides items in their order, each against the state that the one before it left, until the queue is empty or the
@@ -85,7 +85,7 @@ export function decideBatch(
   queue: QueuedItem[],
   uncommitted: ReadonlySet<number>,
 ): DecidedBatch {
-  const decided = noneDecided(parts.journalVersion());
+  const decided = noneDecided(parts.journalForm.version);
   const staying: QueuedItem[] = [];
   let failed: { readonly queued: QueuedItem; readonly error: unknown } | undefined;
   let seen = 0;

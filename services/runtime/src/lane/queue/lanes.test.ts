@@ -51,7 +51,7 @@ function batches({ prepareAndQueue = () => {}, release = () => {}, ...some }: Pa
   const parts = {
     states: { isCurrent: () => true, forget: vi.fn(), trim: vi.fn() } as never,
     commitSlots: createSemaphore(2),
-    journalVersion: () => 2,
+    journalForm: { version: 2 },
     ids: {} as never,
     lostTails: { endLostBy: () => undefined, acknowledge: () => undefined },
     clock: { now: () => 0, monotonic: () => 0 },

@@ -1,10 +1,11 @@
-import { type JournalVersion, ServiceError } from '@orrery/contracts';
+import { ServiceError } from '@orrery/contracts';
 import type { Clock, KeyedMutex, Logger, Semaphore } from '@orrery/service-kit';
 import { MAX_READ } from '../../core/deciding/execution.js';
 import { MAX_SEARCHED } from '../../core/deciding/search-entities.js';
 import type { Batch } from '../../store/commit/batch.js';
 import type { CommitBatch } from '../../store/commit/commit-statement.js';
 import type { Recover } from '../../store/commit/recovery.js';
+import type { JournalForm } from '../../store/journal/journal-form.js';
 import { type Lease, NotOwner, partitionOf } from '../../store/leases/leases.js';
 import type { DeploymentState, HoldName } from '../../store/state/deployment-state.js';
 import type { IdBlocks } from '../../store/state/id-blocks.js';
@@ -64,8 +65,7 @@ export interface LaneParts {
   readonly instances: InstanceLoader;
   readonly ids: IdBlocks;
   readonly lostTails: LostTails;
-  /** The version in which entries are written now. */
-  readonly journalVersion: () => JournalVersion;
+  readonly journalForm: JournalForm;
   readonly claimSchemas: CatalogClient['claimSchemas'];
   /** Claims and releases run one at a time per deployment. */
   readonly claimMutex: KeyedMutex;

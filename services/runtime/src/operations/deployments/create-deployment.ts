@@ -159,7 +159,7 @@ async function planDeployment(
     (await claimCopies(context, source, { ...home, isFork: body.purpose !== undefined }, explicit, at, call));
   const bindings = [...explicit, ...(copies?.bindings ?? [])];
   const locked = body.mode === 'locked' ? await lockNow(context, home, bindings, body.aiModelId) : null;
-  const journalVersion = context.journalVersion();
+  const journalVersion = context.journalForm.version;
   return { ...home, given: body, bindings, locked, copies, at, journalVersion };
 }
 
