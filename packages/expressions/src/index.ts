@@ -4,6 +4,7 @@ export {
   checkState,
   compileEntitySchema,
 } from './attributes/attribute.js';
+export { functionNames } from './cel/functions/table.js';
 export {
   CONDITION_NAMES,
   type Condition,

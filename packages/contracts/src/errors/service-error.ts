@@ -101,6 +101,7 @@ export const ERRORS = {
   deployment_paused: meaning(409, 'The deployment is paused'),
   what_if_refused: meaning(409, 'A what-if fork is quiet'),
   what_if_only: meaning(409, 'The deployment is no what-if fork'),
+  evaluator_unavailable: meaning(409, 'The deployment was locked with rules that this release has not'),
   deployment_busy: meaning(409, 'The deployment is busy', true),
   limit_reached: meaning(409, 'A limit is reached'),
   read_set_too_large: meaning(409, 'The execution would read too many instances'),

@@ -151,6 +151,7 @@ export const executionRpcs = {
         'read_set_too_large',
         'limit_reached',
         'deployment_paused',
+        'evaluator_unavailable',
         'write_conflict',
         'request_in_flight',
         'idempotency_key_reused',

@@ -59,6 +59,7 @@ export const serviceExecutionRpcs = {
       'event_not_bound',
       'binding_changed',
       'deployment_paused',
+      'evaluator_unavailable',
       'message_already_used',
       'payment_already_used',
       'idempotency_key_reused',

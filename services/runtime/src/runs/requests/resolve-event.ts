@@ -135,7 +135,7 @@ export async function confirmVersion(
 
 /**
  * What an event executes now; 'prepare' when another version than the confirmed one is bound or locked by now.
- * @throws `deployment_not_public`, `deployment_paused`, `event_not_bound`, `unknown_event_version`, `binding_changed`,
+ * @throws `deployment_not_public`, `deployment_paused`, `evaluator_unavailable`, `event_not_bound`, `unknown_event_version`, `binding_changed`,
  * `event_not_public`, `signature_required`
  */
 export function resolveEvent(
@@ -148,6 +148,7 @@ export function resolveEvent(
   if (trigger === 'public' && !state.row.is_public)
     throw new ServiceError('deployment_not_public', 'The owner of the deployment has not published it.');
   if (isPaused(state.row)) throw new ServiceError('deployment_paused');
+  refuseOtherEvaluator(state.row);
   const binding = state.bindings.get(event);
   if (binding === undefined)
     throw new ServiceError('event_not_bound', notBound(event, state.bindings.keys()));
@@ -214,6 +215,17 @@ function notBound(event: string, bound: Iterable<string>): string {
   const isShort = events.length > 0 && events.length <= MAX_LISTED;
   const all = meant === '' && isShort ? ` Bound are: ${events.join(', ')}.` : '';
   return `The event "${event}" is not bound in this deployment.${meant}${all} Its owner binds events with POST …/event-bindings.`;
+}
+
+/** A locked deployment runs by the rules that it was locked with, or not at all. */
+function refuseOtherEvaluator(row: DeploymentRow): void {
+  const { evaluator = 1 } = lockedDefinitionOf(row) ?? { evaluator: EVALUATOR };
+  if (evaluator !== EVALUATOR)
+    throw new ServiceError(
+      'evaluator_unavailable',
+      `The deployment was locked with revision ${evaluator} of the rules, and this release has revision ${EVALUATOR}.`,
+      { facts: { locked: evaluator, available: EVALUATOR } },
+    );
 }
 
 const isExpected = (

@@ -1,6 +1,7 @@
 import {
   type BindingRecord,
   canonicalHash,
+  EVALUATOR,
   type JsonObject,
   type JsonValue,
   type VersionDefinition,
@@ -114,6 +115,8 @@ export interface LockedDefinition {
     readonly eventVersion: number;
     readonly versionHash: string;
   }[];
+  /** The revision of the rules that it runs with. Absent, and so not hashed: 1. */
+  readonly evaluator?: number;
 }
 
 /** Undefined while the deployment is not locked. */
@@ -131,6 +134,7 @@ export const lockedDefinition = (
 ): LockedDefinition => ({
   world,
   aiModelId,
+  ...(EVALUATOR > 1 && { evaluator: EVALUATOR }),
   bindings: definitions
     .map(({ event, version, versionHash }) => ({ event, eventVersion: version, versionHash }))
     .sort((a, b) => (a.event < b.event ? -1 : 1)),
