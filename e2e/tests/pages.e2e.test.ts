@@ -115,7 +115,7 @@ const IN_ORDER = `
   bindingsList bindingsRemove bindingsAdd instancesCreate instancesList instancesAggregate instancesRank instancesGet instancesUpdate
   deploymentsPublish publicExecute publicExecuteEvent publicGet publicInstances publicAggregate publicRank publicInstance publicHistory publicEntry publicVerify publicStream
   deploymentsUnpublish deploymentsExecute deploymentsReplay executionsGet executionsGetPublic
-  historyList historyGet historyVerify deploymentsStream deploymentsUsage paymentsList
+  historyList historyGet definitionsGet historyVerify deploymentsStream deploymentsUsage paymentsList
   pushesList pushesRetry pushesSkip
   bindingsUpdate schedulesList schedulesPause schedulesResume schedulesRun occurrencesList
   instancesDelete deploymentsPause deploymentsResume deploymentsLock
@@ -164,6 +164,7 @@ describe('the examples of openapi.json', () => {
       worldsCreate: ({ address = '' }) => known.set(shown('worldsGet', 'idOrAddress'), address),
       deploymentsCreate: ({ address = '' }) => known.set(shown('deploymentsGet', 'address'), address),
       publicExecute: ({ historyId = '' }) => known.set(shown('historyGet', 'historyId'), historyId),
+      historyGet: ({ versionHash = '' }) => known.set(shown('definitionsGet', 'hash'), versionHash),
       keysCreate: ({ id = '' }) => known.set(shown('keysRevoke', 'id'), id),
       authChallenge: ({ message = '' }) => {
         challenge = message;

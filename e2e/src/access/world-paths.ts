@@ -87,6 +87,7 @@ export async function makeWorldPaths(api: ApiClient, visible: Visibility): Promi
       instanceId: 'A',
       historyId: done.body.data.historyId,
       executionId,
+      hash: (await api.get(`${deployment}/history/${done.body.data.historyId}`)).body.data.versionHash,
       id: created(await api.post('/keys', { name: 'spare', scopes: ['read'] })).id,
     },
   };

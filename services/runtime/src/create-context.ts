@@ -31,6 +31,7 @@ import {
   createDeploymentAccess,
   createDeploymentDirectory,
 } from './store/deployments/deployment-directory.js';
+import { keepDefinition } from './store/journal/definitions.js';
 import type { JournalForm } from './store/journal/journal-form.js';
 import { createLifetimes } from './store/journal/lifetimes.js';
 import { createHeldPartitions } from './store/leases/leases.js';
@@ -80,7 +81,10 @@ export function createRuntimeContext(
   const parties = parts.paymentParties ?? networkParties(payments, clock, logger);
   const services = {
     ...{ db, clock, logger, decider, limits, aiDeadlineMs, budgets },
-    catalog: createCatalogClient({ bus, clock, beforeConfirm: commitSlots.untilFree }),
+    catalog: createCatalogClient({
+      ...{ bus, clock, beforeConfirm: commitSlots.untilFree },
+      keep: (definition) => keepDefinition(db, definition),
+    }),
     models: { offered: config.models },
     claimMutex: createKeyedMutex(),
     ids: createIdBlocks(() => nextIdBlock(pools.lanes.db)),

@@ -29,6 +29,7 @@ import { replays } from './operations/executions/replay.js';
 import {
   historyHandlers,
   journalHandlers,
+  keptDefinitions,
   lifecycleHandlers,
   publicHistory,
   withPushResults,
@@ -79,6 +80,7 @@ export function runtimeHandlers(context: RuntimeContext): Handlers<RuntimeRpcs> 
       ...paymentReads(reading),
       ...usageReads(reading),
       ...publishedReads(reading),
+      ...keptDefinitions(reading),
     }),
     ...publicHistory(withPushResults(context, bounded(context.reading, history))),
     // It has a bound of its own, and would keep slots from others while it waits for that.

@@ -129,12 +129,15 @@ const modelled = await plantDeployment(db);
 const id: string = randomUUID();
 await modelled.add({ id, llm, pushes: { targetChains: ['base-sepolia'], onchain: null } });
 
+const noDecisions = { reading: createSemaphore(1), computeLifetimes: async () => undefined };
+
 const handlers = (seen: Partial<SeenDeployment>) =>
   historyHandlers({
     db,
     access: { see: async () => ({ ...modelled, isLLMPublic: false, isOwner: false, ...seen }) } as never,
     verifying: createSemaphore(1),
     clock: systemClock,
+    ...noDecisions,
   });
 const params = { worldAddress: '1', address: modelled.address };
 const call: CallContext = {
@@ -176,8 +179,11 @@ test.each(['x', randomUUID(), '../1'])('there is no entry %s', async (historyId)
 });
 
 test('next of a verification is a from that the contract takes, to the last instance', async () => {
-  const see = async (): Promise<SeenDeployment> => ({ ...race, isLLMPublic: false, isOwner: true });
+  const see = async (): Promise<SeenDeployment> => ({
+    ...{ ...race, worldId: 1, worldAddress: '0x1', isLLMPublic: false, isOwner: true },
+  });
   const handlers = historyHandlers({
+    ...noDecisions,
     db,
     clock: systemClock,
     access: { see } as never,

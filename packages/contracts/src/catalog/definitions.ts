@@ -2,9 +2,10 @@ import { z } from 'zod';
 import { type FieldProblem, fieldProblem } from '../json/json.js';
 import { jsonObject } from '../json/json-schemas.js';
 import { MOST_CONTENT } from '../records/content-limits.js';
-import { address, sha256 } from '../records/fields.js';
+import { address, sha256, storedName } from '../records/fields.js';
 import { rpc } from '../rpc/rpc.js';
 import { attributeDefinition } from './attributes.js';
+import { versionRecord } from './event-versions.js';
 import { executionSettings, guards, modeMap, mutationSettings, readEntity } from './version-parts.js';
 
 /** An entity schema as executions and writes check against it; `hash` covers its name and attributes. */
@@ -40,6 +41,34 @@ export const versionDefinition = z.object({
   hash: sha256,
 });
 export type VersionDefinition = z.infer<typeof versionDefinition>;
+
+const { inputSchema, outputSchema, readEntities, stateChanges } = versionRecord.shape;
+
+/** What a version's hash covers, by which it is kept once it was executed (docs/history.md "Definitions"). */
+export const keptDefinition = z
+  .strictObject({
+    event: storedName.describe('Name of the event.'),
+    versionHash: sha256.describe('Hash of all that follows (docs/history.md).'),
+    ...{ inputSchema, outputSchema, readEntities, stateChanges },
+    behaviorPrompt: z.string().nullable().describe('What the event does, for a model. Null: none.'),
+    mutationSettings: mutationSettings.nullable().describe('What makes the changes, whole. Null: a model.'),
+    executionSettings: executionSettings
+      .nullable()
+      .describe('Who may execute it, and when. Null: its owner.'),
+    guards: guards.nullable().describe('Limits on its changes. Null: none but those of every execution.'),
+    schemas: z
+      .record(
+        z.string(),
+        z.strictObject({
+          name: storedName.describe('Name of the entity schema.'),
+          attributes: z.array(attributeDefinition).max(500).describe('Its attributes as they were then.'),
+          hash: sha256.describe('Hash of name and attributes.'),
+        }),
+      )
+      .describe('The entity schemas that it runs with, by their names.'),
+  })
+  .meta({ id: 'Definition', description: 'A version that was executed, as it was then.' });
+export type KeptDefinition = z.infer<typeof keptDefinition>;
 
 /** Warns, at `pointer`, of a version that has nothing to run: a draft may be saved and bound before it says what. */
 export const nothingToRun = (

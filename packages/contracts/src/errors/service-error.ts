@@ -76,6 +76,7 @@ export const ERRORS = {
   deployment_not_found: meaning(404, 'Deployment not found'),
   event_binding_not_found: meaning(404, 'Event binding not found'),
   entity_instance_not_found: meaning(404, 'Entity instance not found'),
+  definition_not_found: meaning(404, 'No such definition'),
   history_entry_not_found: meaning(404, 'History entry not found'),
   execution_not_found: meaning(404, 'Execution not found'),
   schedule_not_found: meaning(404, 'The deployment has no schedule of this event'),

@@ -6,7 +6,7 @@ import { aiModelRpcs, aiUsageRpcs } from './ai.js';
 import { bindingRpcs } from './bindings.js';
 import { deploymentRpcs } from './deployments.js';
 import { executionRpcs } from './execution.js';
-import { historyRpcs } from './history.js';
+import { historyRpcs, keptDefinitionRpcs } from './history.js';
 import { instanceRpcs } from './instances.js';
 import { journalRpcs } from './journal.js';
 import { lifecycleRpcs } from './lifecycle.js';
@@ -32,6 +32,7 @@ export const runtimeContract = defineContract('runtime', {
   ...publicExecutionReadRpcs,
   ...publishedRpcs,
   ...historyRpcs,
+  ...keptDefinitionRpcs,
   ...journalRpcs,
   ...lifecycleRpcs,
   ...paymentRpcs,

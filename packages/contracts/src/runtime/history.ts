@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { keptDefinition } from '../catalog/definitions.js';
 import { pushSummary } from '../chain/pushes.js';
 import { jsonObject } from '../json/json-schemas.js';
 import { DEPLOYMENT_PATH, deploymentPath, historyIdInPath, IN_DEPLOYMENT } from '../names/names.js';
@@ -88,6 +89,7 @@ export const divergence = z
         'change_index_differs',
         'snapshot_differs',
         'head_differs',
+        'decision_differs',
       ])
       .describe('What contradicts what (docs/history.md).'),
     instance: z.string().optional().describe('The instance concerned, as `schema:instanceId`. Absent: none.'),
@@ -97,6 +99,18 @@ export const divergence = z
     description: 'A contradiction between the journal and what is stored beside it.',
   });
 export type Divergence = z.infer<typeof divergence>;
+
+/** Why an execution was not decided again. */
+export const notRerun = z.enum([
+  'version_1',
+  'other_evaluator',
+  'model',
+  'outside',
+  'recorded',
+  'no_definition',
+  'unknown_members',
+]);
+export type NotRerun = z.infer<typeof notRerun>;
 
 export const verification = z
   .strictObject({
@@ -110,6 +124,17 @@ export const verification = z
           'or there is a contradiction.',
       ),
   })
+  .extend({
+    decisions: z
+      .strictObject({
+        rerun: count.describe('Executions that were decided again.'),
+        notRerun: z
+          .partialRecord(notRerun, count)
+          .describe('Executions that were not, by the reason (docs/history.md).'),
+      })
+      .optional()
+      .describe('What became of the executions of the range. Absent: they were not asked for.'),
+  })
   .meta({ id: 'Verification', description: 'What the check of a range of the journal has found.' });
 export type Verification = z.infer<typeof verification>;
 
@@ -118,6 +143,17 @@ const one = operationsAt(`${DEPLOYMENT_PATH}/history/:historyId`, 'History', {
   params: z.strictObject({ ...deploymentPath.shape, historyId: historyIdInPath }),
   errors: [...IN_DEPLOYMENT.errors, 'history_entry_not_found'],
 });
+
+export const keptDefinitionRpcs = {
+  'definitions.get': operationsAt(`${DEPLOYMENT_PATH}/definitions/:hash`, 'History', {
+    params: z.strictObject({
+      ...deploymentPath.shape,
+      hash: z.string().max(64).describe('The `versionHash` of an execution.'),
+    }),
+    errors: [...IN_DEPLOYMENT.errors, 'definition_not_found'],
+    access: { scope: 'read', relation: 'owner' },
+  }).read('', 'Get the definition that an execution ran, as it was then', { data: keptDefinition }),
+};
 
 export const historyRpcs = {
   'history.list': list('', 'List the executions of a deployment, newest first', {
@@ -132,6 +168,12 @@ export const historyRpcs = {
       query: z.strictObject({
         from: seq.default(1).describe('The first entry to check: a `seq`, or `next` of the call before.'),
         limit: wholeNumber(MAX_VERIFIED).default(MAX_VERIFIED).describe('How many entries to read at most.'),
+        decisions: z
+          .literal('true')
+          .optional()
+          .describe(
+            '`true`: decide the executions of the range again, from their definitions. Absent: do not.',
+          ),
       }),
       data: verification,
     },

@@ -251,7 +251,32 @@ export const RECORD_EXAMPLES: Readonly<Record<string, unknown>> = {
   },
   LiveExecution: entry,
   StreamEnd: { code: 'deployment_not_found' },
-  Verification: { valid: true, entries: 5, firstDivergence: null, next: null },
+  Verification: {
+    ...{ valid: true, entries: 5, firstDivergence: null, next: null },
+    decisions: { rerun: 3, notRerun: { model: 1 } },
+  },
+  Definition: {
+    event: 'race-result',
+    versionHash,
+    inputSchema: null,
+    outputSchema: null,
+    readEntities: [],
+    stateChanges: { horse: 'partial' },
+    behaviorPrompt: null,
+    mutationSettings: {
+      mode: 'direct',
+      template: { stateChanges: { 'horse:{{input.winner}}': { wins: { $increment: 1 } } } },
+    },
+    executionSettings: null,
+    guards: null,
+    schemas: {
+      horse: {
+        name: 'horse',
+        attributes: [{ name: 'wins', type: 'integer', constraints: { min: 0 }, defaultValue: 0 }],
+        hash: 'e'.repeat(64),
+      },
+    },
+  },
   Payment: payment,
   PaymentTotal: { amount: payment.amount, ...asset, status: payment.status, payments: 1 },
   Push: { historyId, seq: entry.seq, ...pushed, truncated: false, digest },

@@ -98,6 +98,7 @@ export const PATH_EXAMPLES: Readonly<Record<string, string>> = {
   chain: 'base-sepolia',
   historyId: '0190f3c2-7c1e-7a10-8c00-000000000001',
   executionId: '0190f3c2-7c1e-7a10-8c00-000000000002',
+  hash: 'd'.repeat(64),
   id: '0aB1cD2eF3gH',
 };
 
@@ -119,7 +120,7 @@ const PARAMETER_EXAMPLES: Readonly<Record<string, Readonly<Record<string, unknow
   'deployments.replay': { 'idempotency-key': 'replay-5' },
   'deployments.stream': { 'last-event-id': '4' },
   'history.list': { instance: 'horse:HORSE_1', status: 'succeeded' },
-  'history.verify': { from: 1 },
+  'history.verify': { from: 1, decisions: 'true' },
   'public.get': { event: 'race-result' },
   'public.instances': { ...ofHorses, where: 'instance.wins > 3', orderBy: 'wins desc' },
   'public.aggregate': { ...ofHorses, sum: 'wins' },

@@ -150,6 +150,6 @@ it('an entry that is no execution holds its facts as its input', () => {
   expect(entry).toMatchObject({
     kind: 'paused',
     input: { by: 'account' },
-    executedAt: '1970-01-01T00:00:00.000Z',
+    decidedAt: '1970-01-01T00:00:00.000Z',
   });
 });

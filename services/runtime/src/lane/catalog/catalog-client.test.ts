@@ -5,6 +5,7 @@ it('releases no claim without its revision, and none but those named', async () 
   const sent: unknown[] = [];
   const call = async (_rpc: unknown, request: unknown) => sent.push(request);
   const catalog = createCatalogClient({
+    keep: async () => undefined,
     bus: { call } as never,
     clock: { now: () => 0, monotonic: () => 0 } as never,
     beforeConfirm: () => undefined,

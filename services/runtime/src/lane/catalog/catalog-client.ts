@@ -34,12 +34,14 @@ interface CatalogClientOptions {
    * execution cannot commit before there is one, and until then more executions share the call (docs/adr/0010).
    */
   readonly beforeConfirm: () => Promise<void> | undefined;
+  /** Keeps a version that this process has not met yet, before anything is decided by it. */
+  readonly keep: (definition: VersionDefinition) => Promise<void>;
 }
 
 export type CatalogClient = ReturnType<typeof createCatalogClient>;
 
 /** What the runtime knows of the catalog: definitions as they are now, and claims on them. */
-export function createCatalogClient({ bus, clock, beforeConfirm }: CatalogClientOptions) {
+export function createCatalogClient({ bus, clock, beforeConfirm, keep }: CatalogClientOptions) {
   const { rpcs } = catalogContract;
   const options = () => serviceCall('runtime', clock, TIMEOUT_MS);
   const confirm = createConfirm(
@@ -47,7 +49,7 @@ export function createCatalogClient({ bus, clock, beforeConfirm }: CatalogClient
     beforeConfirm,
   );
   return {
-    ...createDefinitions(confirm),
+    ...createDefinitions(confirm, keep),
     /** The id of an event's version, bound or not; `undefined` when there is none. */
     findVersion: async (worldId: number, event: string, version: number): Promise<number | undefined> => {
       const request = { worldId, event, version };
@@ -153,7 +155,7 @@ const MAX_WORLDS = 1000;
 const NO_HASH = '';
 
 /** Definitions as they are now: remembered ones are confirmed by their hashes; locked versions never change. */
-function createDefinitions(confirm: Confirm) {
+function createDefinitions(confirm: Confirm, keep: CatalogClientOptions['keep']) {
   const versions = new LRUCache<number, CompiledDefinition>({ max: MAX_COMPILED });
   const schemas = new LRUCache<string, CompiledSchema>({ max: MAX_COMPILED });
   const worlds = new LRUCache<number, WorldTexts>({ max: MAX_WORLDS });
@@ -164,6 +166,7 @@ function createDefinitions(confirm: Confirm) {
       const known = versions.get(versionId);
       if (known?.definition.isLocked) return known;
       const answer = await confirm('versions', { versionId, hash: known?.definition.hash ?? NO_HASH });
+      if (answer.state === 'changed') await keep(answer.definition);
       return current(versions, versionId, known, answer, compileDefinition);
     },
     /** The world's texts as they are now; `undefined` when it is gone. */

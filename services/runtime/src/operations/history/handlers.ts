@@ -8,14 +8,25 @@ import {
   type historyRpcs,
   isUnsettled,
   type journalRpcs,
+  type keptDefinitionRpcs,
   type lifecycleRpcs,
   type publishedRpcs,
   ServiceError,
 } from '@orrery/contracts';
 import { isUuid } from '../../core/entries/entry.js';
+import type { SeenDeployment } from '../../store/deployments/deployment-directory.js';
+import { computedTo } from '../../store/deployments/past-instances.js';
+import { findDefinition } from '../../store/journal/definitions.js';
 import { listHistory } from '../../store/journal/history.js';
-import { entryById, journalHeads, journalRange, toHistoryEntry } from '../../store/journal/journal-store.js';
+import {
+  entryById,
+  headOf,
+  journalHeads,
+  journalRange,
+  toHistoryEntry,
+} from '../../store/journal/journal-store.js';
 import { lifecycleHeadOf, readLifecycle } from '../../store/journal/lifecycle.js';
+import { createDecisionCheck } from '../../store/journal/verify/verify-decisions.js';
 import { verifyJournal } from '../../store/journal/verify/verify-journal.js';
 import { isPaused } from '../../store/state/deployment-state.js';
 import type { RuntimeContext } from '../context.js';
@@ -28,7 +39,17 @@ export function historyHandlers({
   clock,
   access,
   verifying,
-}: Pick<RuntimeContext, 'db' | 'clock' | 'access' | 'verifying'>): Handlers<typeof historyRpcs> {
+  reading,
+  computeLifetimes,
+}: Pick<RuntimeContext, 'db' | 'clock' | 'access' | 'verifying' | 'reading' | 'computeLifetimes'>): Handlers<
+  typeof historyRpcs
+> {
+  /** Up to the entry that is the last now: what was there before each has to be known. */
+  const decisionCheck = async (deployment: SeenDeployment, signal: AbortSignal) => {
+    const { seq } = await headOf(db, deployment.id);
+    await computedTo({ db, computeLifetimes, reading }, deployment.id, seq, signal);
+    return (trx: typeof db) => createDecisionCheck(trx, deployment, seq);
+  };
   return {
     'history.list': async ({ params, query }, { caller }) =>
       listHistory(db, await access.see(params, caller), query),
@@ -47,10 +68,25 @@ export function historyHandlers({
       const deployment = await access.see(params, caller);
       const latest = clock.monotonic() + (deadline - clock.monotonic()) * SHARE_OF_TIME;
       const bounds = { signal, isEnough: () => clock.monotonic() >= latest };
-      return { data: await verifying.run(signal, () => verifyJournal(db, deployment, query, bounds)) };
+      const { decisions, ...range } = query;
+      const check = decisions && (await decisionCheck(deployment, signal));
+      return { data: await verifying.run(signal, () => verifyJournal(db, deployment, range, bounds, check)) };
     },
   };
 }
+
+/** Definitions of the world that were executed: whoever knows the hash of one, from an entry, may read it as its owner. */
+export const keptDefinitions = ({
+  db,
+  access,
+}: Pick<RuntimeContext, 'db' | 'access'>): Handlers<typeof keptDefinitionRpcs> => ({
+  'definitions.get': async ({ params }, { caller }) => {
+    const { worldId } = await access.owned(params, caller);
+    const data = await findDefinition(db, worldId, params.hash);
+    if (data === undefined) throw new ServiceError('definition_not_found');
+    return { data };
+  },
+});
 
 export const journalHandlers = ({ db }: RuntimeContext): Handlers<typeof journalRpcs> => ({
   'journal.heads': (request) => journalHeads(db, request),

@@ -112,8 +112,18 @@ export function createDeploymentAccess(db: Db, directory: DeploymentDirectory) {
   return {
     visible,
     see: async (path: DeploymentPath, caller: Caller): Promise<SeenDeployment> => {
-      const { id, address, source, isLLMPublic, owner_account_id } = await visibleBy(seenRow, path, caller);
-      return { id, address, source, isLLMPublic, isOwner: owner_account_id === accountOf(caller) };
+      const row = await visibleBy(seenRow, path, caller);
+      const {
+        id,
+        address,
+        source,
+        isLLMPublic,
+        owner_account_id,
+        world_id: worldId,
+        world_address: worldAddress,
+      } = row;
+      const isOwner = owner_account_id === accountOf(caller);
+      return { id, address, worldId, worldAddress, source, isLLMPublic, isOwner };
     },
     /** @throws `deployment_not_found` for what is absent or not visible, `forbidden` for what is visible. */
     owned: async (path: DeploymentPath, caller: Caller): Promise<KnownDeployment> => {
@@ -254,6 +264,8 @@ export interface RuntimeLimits
 export interface SeenDeployment {
   id: number;
   address: string;
+  worldId: number;
+  worldAddress: string;
   source: DeploymentSource | null;
   isLLMPublic: boolean;
   isOwner: boolean;

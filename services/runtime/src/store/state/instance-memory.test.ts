@@ -101,3 +101,25 @@ it('counts what it holds, not what it has held', () => {
   memory.apply(change('h1', { op: 'delete', state: null }), at, undefined);
   expect(memory.bytes()).toBeLessThan(1000);
 });
+
+it('lists instances in the order of their creation, whatever it met first', () => {
+  const memory = createInstanceMemory();
+  const one = (id: number) => ({
+    id,
+    state: {},
+    revision: 1,
+    createdAt: new Date(0),
+    updatedAt: new Date(0),
+  });
+  memory.learn('horse', 'late', one(9));
+  memory.learnAll(
+    'horse',
+    new Map([
+      ['early', one(2)],
+      ['late', one(9)],
+      ['middle', one(5)],
+    ]),
+    10,
+  );
+  expect([...(memory.all('horse')?.keys() ?? [])]).toEqual(['early', 'middle', 'late']);
+});

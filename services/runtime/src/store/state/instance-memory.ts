@@ -121,10 +121,16 @@ function changed(
   return { id, state, revision, createdAt: at, updatedAt: at };
 }
 
+/** In the order of their creation, whatever was in memory first: templates see it. */
 function present(known: ReadonlyMap<string, MemoryInstance | null>): Map<string, MemoryInstance> {
-  const found = new Map<string, MemoryInstance>();
-  for (const [instanceId, instance] of known) if (instance !== null) found.set(instanceId, instance);
-  return found;
+  const found: [string, MemoryInstance][] = [];
+  let isSorted = true;
+  for (const [instanceId, instance] of known) {
+    if (instance === null) continue;
+    isSorted &&= (found.at(-1)?.[1].id ?? -Infinity) <= instance.id;
+    found.push([instanceId, instance]);
+  }
+  return new Map(isSorted ? found : found.sort(([, one], [, other]) => one.id - other.id));
 }
 
 /** Roughly how many bytes a state takes. It is cheap: texts and lists count by length, other values at a flat rate. */

@@ -3,6 +3,7 @@ import type {
   JournalVersion,
   JsonObject,
   JsonValue,
+  KeptDefinition,
   OnchainFilter,
   PaymentStatus,
 } from '@orrery/contracts';
@@ -19,6 +20,7 @@ export interface RuntimeSchema {
   journal: JournalTable;
   journal_heads: JournalHeadsTable;
   journal_form: { version: JournalVersion };
+  definitions: { world_id: number; hash: string; definition: Json<KeptDefinition> };
   instance_changes: InstanceChangesTable;
   lifetime_heads: LifetimeHeadsTable;
   idempotency_keys: IdempotencyKeysTable;

@@ -27,6 +27,14 @@ interface VerifiedDeployment {
   source: DeploymentSource | null;
 }
 
+/** Decides executions again; what it counts is part of the answer. */
+interface DecisionCheck {
+  /** The last entry that it can check. */
+  readonly until: number;
+  readonly counts: NonNullable<Verification['decisions']>;
+  readonly check: (entries: readonly StoredEntry[]) => Promise<Divergence | undefined>;
+}
+
 /** `from` of a call that goes on with the instances, less the id of the last one compared; below it, `from` is a `seq`. */
 const INSTANCES_FROM = 100_000_000_000_000;
 
@@ -47,6 +55,7 @@ export const verifyJournal = (
   deployment: VerifiedDeployment,
   range: VerifiedRange,
   bounds: VerifyBounds,
+  decisionsOf?: (db: Db) => DecisionCheck,
 ): Promise<Verification> =>
   db
     .transaction()
@@ -54,7 +63,9 @@ export const verifyJournal = (
     .setAccessMode('read only')
     .execute(async (trx) => {
       await lockVerification(trx, deployment.id);
-      return verifyFrom(trx, deployment, range, bounds);
+      const decisions = decisionsOf?.(trx);
+      const verified = await verifyFrom(trx, deployment, range, bounds, decisions);
+      return decisions === undefined ? verified : { ...verified, decisions: decisions.counts };
     });
 
 async function lockVerification(db: Db, deploymentId: number): Promise<void> {
@@ -72,12 +83,13 @@ async function verifyFrom(
   deployment: VerifiedDeployment,
   { from, limit }: VerifiedRange,
   bounds: VerifyBounds,
+  decisions: DecisionCheck | undefined,
 ): Promise<Verification> {
   const head = await headOf(db, deployment.id);
   const memory = createFoldMemory();
   const isEntry = from < INSTANCES_FROM;
   const chain = isEntry
-    ? await verifyEntries(db, deployment, head, { from, limit }, bounds, memory)
+    ? await verifyEntries(db, deployment, head, { from, limit }, bounds, memory, decisions)
     : NOTHING;
   if (chain.next !== null || !chain.valid) return chain;
   const left = limit - chain.entries;
@@ -98,8 +110,9 @@ async function verifyEntries(
   { from, limit }: VerifiedRange,
   { signal, isEnough }: VerifyBounds,
   memory: FoldMemory,
+  decisions: DecisionCheck | undefined,
 ): Promise<Verification> {
-  const to = Math.min(from + limit - 1, head.seq);
+  const to = Math.min(from + limit - 1, head.seq, decisions?.until ?? head.seq);
   let link = await linkBefore(db, deployment, from);
   for (let size = SMALLEST_PAGE; link.seq <= to; ) {
     signal.throwIfAborted();
@@ -110,8 +123,10 @@ async function verifyEntries(
       if (divergence !== undefined) return diverged(from, divergence);
     }
     if (chained.divergence !== undefined) return diverged(from, chained.divergence);
+    const decided = await decisions?.check(page);
+    if (decided !== undefined) return diverged(from, decided);
     link = chained.link;
-    size = nextPageSize(page);
+    size = decisions === undefined ? nextPageSize(page) : SMALLEST_PAGE;
     if (isEnough() && link.seq <= to) return validUntil(from, link.seq);
   }
   if (to < head.seq) return validUntil(from, to + 1);

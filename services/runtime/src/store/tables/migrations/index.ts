@@ -4,6 +4,7 @@ import { until0023 } from './0012-to-0023.js';
 import { published } from './0024-published.js';
 import { notExecutions } from './0025-not-executions.js';
 import { entriesOfVersion2 } from './0026-entries-of-version-2.js';
+import { definitions } from './0027-definitions.js';
 import { whatIf } from './0036-what-if.js';
 
 /** In the order of their names; one that has been released is never changed. */
@@ -13,5 +14,6 @@ export const migrations: Record<string, Migration> = {
   '0024_published': published,
   '0025_not_executions': notExecutions,
   '0026_entries_of_version_2': entriesOfVersion2,
+  '0027_definitions': definitions,
   '0036_what_if': whatIf,
 };

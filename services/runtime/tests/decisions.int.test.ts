@@ -1,0 +1,156 @@
+import type { HashedEntry, JsonObject } from '@orrery/contracts';
+import { withClient } from '@orrery/testing/servers';
+import { expect, it } from 'vitest';
+import { hashOf } from '../src/core/entries/entry.js';
+import { plantDeployment, prepareHouse } from './running-runtime.js';
+
+const house = await prepareHouse();
+await house.boot({ soleProcess: true });
+const direct = (template: JsonObject) => ({ mode: 'direct' as const, template });
+house.catalog.plantVersion({
+  event: 'survey',
+  versionId: 60,
+  readEntities: [{ schema: 'counter' }],
+  mutationSettings: direct({
+    stateChanges: { 'counter:{{input.id}}': { count: { $increment: '{{ size(entities.counter) }}' } } },
+    result: { ids: '{{ entities.counter.map(id, id) }}', unix: '{{ unix }}' },
+  }),
+});
+house.catalog.plantVersion({
+  event: 'leaders',
+  versionId: 61,
+  readEntities: [{ schema: 'counter', where: 'instance.count > 0', orderBy: 'count desc', limit: 2 }],
+  mutationSettings: direct({ result: { leaders: '{{ entities.counter.map(id, id) }}' } }),
+});
+house.catalog.plantVersion({
+  event: 'fails',
+  versionId: 62,
+  mutationSettings: direct({ result: { r: '{{ input.none + 1 }}' } }),
+});
+const BINDINGS = ['increment', 'survey', 'leaders', 'fails'].map((event) => ({ event, eventVersion: 1 }));
+
+type Planted = Awaited<ReturnType<typeof plantDeployment>>;
+
+async function verifyDecisions({ params }: Planted) {
+  const { data } = await house.call('history.verify', { params, query: { decisions: 'true' } });
+  return data as { valid: boolean; firstDivergence: object | null; decisions: object };
+}
+
+/** A history of executions of each kind, instances that come and go, and failures. */
+async function live() {
+  const planted = await plantDeployment(house, { bindings: BINDINGS });
+  const { execute, createCounter, params } = planted;
+  for (const id of ['b', 'c', 'a']) await createCounter(id);
+  for (let lap = 0; lap < 12; lap++) {
+    await execute({ id: ['a', 'b', 'd'][lap % 3] });
+    const counter = { params: { ...params, instanceId: 'b' }, query: { entitySchema: 'counter' } };
+    if (lap === 5) await house.call('instances.delete', counter);
+    await execute({ id: ['c', 'e'][lap % 2] }, {}, 'survey');
+    await execute({}, {}, 'leaders');
+    await execute({}, {}, 'fails').catch(() => undefined);
+  }
+  return planted;
+}
+
+it('decides each execution of a history again, and finds them as they are', async () => {
+  const planted = await live();
+  expect(await verifyDecisions(planted)).toMatchObject({
+    valid: true,
+    firstDivergence: null,
+    decisions: { rerun: 48, notRerun: {} },
+  });
+  // From anywhere in it.
+  const { data } = await house.call('history.verify', {
+    params: planted.params,
+    query: { from: 30, decisions: 'true' },
+  });
+  expect(data).toMatchObject({ valid: true, next: null });
+});
+
+it('finds an execution that its definition does not give, in a chain that holds', async () => {
+  const planted = await live();
+  const { seq } = await rewriteLast(planted.deployment.address, 'leaders', {
+    result: { leaders: ['c', 'b'] },
+  });
+  expect(await planted.verify()).toMatchObject({ valid: true });
+  expect(await verifyDecisions(planted)).toMatchObject({
+    valid: false,
+    firstDivergence: { seq, what: 'decision_differs' },
+  });
+});
+
+it('says of which executions it knows nothing', async () => {
+  const planted = await live();
+  await withClient(house.databaseUrl, (client) =>
+    client.query(`delete from runtime.definitions where definition ->> 'event' = 'survey'`),
+  );
+  expect(await verifyDecisions(planted)).toMatchObject({
+    valid: true,
+    decisions: { rerun: 36, notRerun: { no_definition: 12 } },
+  });
+});
+
+it('answers what ran to its owner', async () => {
+  const planted = await plantDeployment(house, { bindings: BINDINGS });
+  await planted.execute({ id: 'a' });
+  const [{ versionHash }] = (await planted.history()) as unknown as [{ versionHash: string }];
+  const params = { ...planted.params, hash: versionHash };
+  const { data } = await house.call('definitions.get', { params });
+  expect(data).toMatchObject({ event: 'increment', versionHash, schemas: { counter: { name: 'counter' } } });
+  const absent = house.call('definitions.get', { params: { ...params, hash: 'f'.repeat(64) } });
+  await expect(absent).rejects.toMatchObject({ code: 'definition_not_found' });
+});
+
+/** Writes the last execution of an event anew, and all hashes from there on, as somebody with the database could. */
+const rewriteLast = (address: string, event: string, change: Partial<HashedEntry>) =>
+  withClient(house.databaseUrl, async (client) => {
+    const { rows } = await client.query(
+      `select j.*, d.address from runtime.journal j join runtime.deployments d on d.id = j.deployment_id
+       where d.address = $1 order by j.seq`,
+      [address],
+    );
+    const last = rows.findLastIndex((row) => row.event === event);
+    rows[last] = { ...rows[last], ...change };
+    for (let at = last; at < rows.length; at++) {
+      rows[at].prev_hash = rows[at - 1].hash;
+      rows[at].hash = hashOf(entryOf(rows[at]));
+      const { deployment_id, seq, prev_hash, hash, result } = rows[at];
+      await client.query(
+        'update runtime.journal set prev_hash = $3, hash = $4, result = $5 where deployment_id = $1 and seq = $2',
+        [deployment_id, seq, prev_hash, hash, JSON.stringify(result)],
+      );
+      await client.query('update runtime.journal_heads set hash = $2 where deployment_id = $1', [
+        deployment_id,
+        hash,
+      ]);
+    }
+    return { seq: Number(rows[last].seq) };
+  });
+
+const entryOf = (
+  row: Record<string, never> & { executed_at: Date; decided_at: Date; address: string; seq: string },
+) =>
+  ({
+    v: row['v'],
+    deployment: row.address,
+    id: row['id'],
+    seq: Number(row.seq),
+    kind: row['kind'],
+    event: row['event'],
+    eventVersion: row['event_version'],
+    versionHash: row['version_hash'],
+    trigger: row['trigger'],
+    caller: row['caller'],
+    status: row['status'],
+    input: row['input'],
+    changes: row['changes'],
+    result: row['result'],
+    error: row['error'],
+    llmHash: null,
+    attestation: null,
+    paymentKey: null,
+    executedAt: row.executed_at.toISOString(),
+    prevHash: row['prev_hash'],
+    decidedAt: row.decided_at.toISOString(),
+    evaluator: row['evaluator'],
+  }) as unknown as HashedEntry;
