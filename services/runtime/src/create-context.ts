@@ -36,6 +36,7 @@ import type { JournalForm } from './store/journal/journal-form.js';
 import { createLifetimes } from './store/journal/lifetimes.js';
 import { createHeldPartitions } from './store/leases/leases.js';
 import { createUsedKeys } from './store/runs/once-store.js';
+import { ClaimedMessages } from './store/state/claimed-messages.js';
 import { createIdBlocks, type IdBlocks, nextIdBlock } from './store/state/id-blocks.js';
 import { createInstanceLoader, loadState } from './store/state/load-state.js';
 import { boundReads, type Pools } from './store/tables/pools.js';
@@ -144,7 +145,8 @@ function createOwnership(
   const publication = startPublication({ db: database.db, bus, leases: held.all, clock, logger });
   // Released after the leases: what is committed during the handover is still published here.
   resources.add('publication', () => publication.stop());
-  const readState = (id: number, epoch: number) => loadState(db, id, epoch, clock.now());
+  const messages = new ClaimedMessages();
+  const readState = (id: number, epoch: number) => loadState(db, id, epoch, { messages, now: clock.now() });
   const states = createResidentStates(readState, held, memory);
   const lanes: Lanes = createLanes({
     states,

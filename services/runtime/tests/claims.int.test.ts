@@ -6,6 +6,7 @@ import type { WorkItem } from '../src/lane/items/work-item.js';
 import { releaseEmptySchema } from '../src/operations/claims/claims.js';
 import { removeClaims } from '../src/store/deployments/claim-store.js';
 import { NotOwner, partitionOf } from '../src/store/leases/leases.js';
+import { ClaimedMessages } from '../src/store/state/claimed-messages.js';
 import { loadState } from '../src/store/state/load-state.js';
 import { incrementVersion } from './fake-catalog.js';
 import { type House, plantDeployment, prepareHouse } from './running-runtime.js';
@@ -102,7 +103,7 @@ it('a process that has lost the lease removes no rows of claims', async () => {
 it('a claim is not released on a read that a commit has overtaken', async () => {
   const { deployment, params } = await bySchema();
   await call('instances.delete', { params: { ...params, instanceId: 'a' } });
-  const state = await loadState(runtime.context.db, deployment.id, 1, Date.now());
+  const state = await loadState(runtime.context.db, deployment.id, 1, { messages: new ClaimedMessages(), now: Date.now() });
   if (state === undefined) throw new Error('the deployment is gone');
   state.claimedSchemas.set('counter', { schemaId: 1, revision: 1, committed: true });
   const outcomes: string[] = [];

@@ -25,8 +25,11 @@ export interface StreamLimits {
   readonly replicas?: number;
 }
 
-/** The server knows a message's id for this long. */
-const DUPLICATE_WINDOW_MS = 2 * 60 * 1000;
+/**
+ * The server knows a message's id for this long, and up to this long again: it holds 200 bytes and more for each. What is
+ * sent again for want of an answer mostly comes within seconds; consumers know what comes later by its `seq`.
+ */
+const DUPLICATE_WINDOW_MS = 15_000;
 /** A delivery that is neither acknowledged nor said to be in work comes again after this time. */
 export const ACK_WAIT_MS = 30_000;
 /** Deliveries that may be away for a later try, the ones in work included. */

@@ -1,13 +1,13 @@
 import { ServiceError } from '@orrery/contracts';
 import { describe, expect, it, vi } from 'vitest';
 import type { UsedKey } from '../../store/runs/once-store.js';
+import { ClaimedMessages } from '../../store/state/claimed-messages.js';
 import type { DeploymentState } from '../../store/state/deployment-state.js';
-import { ClaimedMessages } from '../../store/state/deployment-state.js';
 import { expiryOf, onceItem } from './once-item.js';
 import type { WorkItem } from './work-item.js';
 
 const readAt = 1_000_000;
-const state = { messages: new ClaimedMessages(readAt) } as DeploymentState;
+const state = { messages: new ClaimedMessages(), readAt } as DeploymentState;
 const expired = () => {
   throw new ServiceError('message_expired');
 };
@@ -106,8 +106,8 @@ describe('a message that seems new', () => {
   });
 
   it.each([
-    ['signed before the deployment was read', { messages: new ClaimedMessages(readAt) }, readAt],
-    ['claimed since', { messages: claimed('k') }, signedAfter],
+    ['signed before the deployment was read', { messages: new ClaimedMessages(), readAt }, readAt],
+    ['claimed since', { messages: claimed('k'), readAt }, signedAfter],
   ])('is looked for where it was %s', async (_, known, signedAt) => {
     const { findUse, item } = itemOf(use(), commit, signedAt);
     await item.prepare(known as DeploymentState);
@@ -148,7 +148,7 @@ describe('a message that seems new', () => {
 });
 
 function claimed(key: string): ClaimedMessages {
-  const messages = new ClaimedMessages(readAt);
+  const messages = new ClaimedMessages();
   messages.add(key, readAt);
   return messages;
 }

@@ -102,9 +102,9 @@ export function onceItem<T>(
 }
 
 /** Whether the request has a message, and nothing beside it, that was not claimed since the deployment was read. */
-const seemsNew = ({ keys, signedAt }: OnceRequest, { messages }: DeploymentState): boolean =>
+const seemsNew = ({ keys, signedAt }: OnceRequest, { messages, readAt }: DeploymentState): boolean =>
   signedAt !== undefined &&
-  keys.every(({ scope, key }) => scope === 'message' && messages.isNew(key, signedAt));
+  keys.every(({ scope, key }) => scope === 'message' && messages.isNew(key, signedAt, readAt));
 
 /** What was not looked for is looked for before it is refused: a repetition gets the stored outcome instead. */
 function decideUnlessRefused<T>(

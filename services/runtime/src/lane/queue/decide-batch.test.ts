@@ -2,7 +2,8 @@ import { expect, it, vi } from 'vitest';
 import type { JournalEntryDraft } from '../../core/entries/entry.js';
 import { isEmpty } from '../../store/commit/batch.js';
 import type { DeploymentState } from '../../store/state/deployment-state.js';
-import { ClaimedMessages, OpenRuns } from '../../store/state/deployment-state.js';
+import { ClaimedMessages } from '../../store/state/claimed-messages.js';
+import { OpenRuns } from '../../store/state/deployment-state.js';
 import { createInstanceMemory } from '../../store/state/instance-memory.js';
 import type { ItemOutcome } from '../items/work-item.js';
 import { decideBatch } from './decide-batch.js';
@@ -18,7 +19,7 @@ const stateOf = (id: number) =>
     instances: createInstanceMemory(),
     claimedSchemas: new Map(),
     keys: new Map(),
-    messages: new ClaimedMessages(0),
+    messages: new ClaimedMessages(),
     runs: new OpenRuns(),
   }) as unknown as DeploymentState;
 

@@ -1,27 +1,28 @@
 import { canonicalHash } from '@orrery/contracts';
 import { describe, expect, it } from 'vitest';
-import { ClaimedMessages } from './deployment-state.js';
+import { ClaimedMessages } from './claimed-messages.js';
 
 const [a, b] = [canonicalHash('a'), canonicalHash('b')];
 
 describe('ClaimedMessages', () => {
   it('takes a message for new that was signed after the deployment was read and is not among those claimed', () => {
-    const messages = new ClaimedMessages(1000);
+    const messages = new ClaimedMessages();
     messages.add(a, 1500);
-    expect(messages.isNew(a, 2000)).toBe(false);
-    expect(messages.isNew(b, 2000)).toBe(true);
-    expect(messages.isNew(b, 1000)).toBe(false);
+    expect(messages.isNew(a, 2000, 1000)).toBe(false);
+    expect(messages.isNew(b, 2000, 1000)).toBe(true);
+    expect(messages.isNew(b, 1000, 1000)).toBe(false);
   });
 
   it('forgets the oldest messages, and then takes no message of their time for new', () => {
-    const messages = new ClaimedMessages(0);
-    const keys = Array.from({ length: 20_000 }, (_, at) => canonicalHash(at));
-    for (const [at, key] of keys.entries()) {
+    const messages = new ClaimedMessages();
+    const keys = Array.from({ length: 120_000 }, (_, at) => at.toString(16).padStart(7, '0'));
+    const isNew = (key: string, at: number) => messages.isNew(key, at, 0);
+    const seemedNew = keys.filter((key, at) => {
       messages.add(key, at);
-      expect(messages.isNew(key, at)).toBe(false);
-    }
-    for (const [at, key] of keys.entries()) expect(messages.isNew(key, at)).toBe(false);
-    expect(messages.isNew(b, 5000)).toBe(false);
-    expect(messages.isNew(b, 20_001)).toBe(true);
+      return isNew(key, at);
+    });
+    expect([...seemedNew, ...keys.filter(isNew)]).toEqual([]);
+    expect(messages.isNew(b, 50_000, 0)).toBe(false);
+    expect(messages.isNew(b, 120_001, 0)).toBe(true);
   });
 });

@@ -4,10 +4,10 @@ import type { InstanceName } from '../../core/entries/entry.js';
 import { partitionOf } from '../leases/leases.js';
 import type { Db } from '../tables/schema.js';
 import { BINDING_OBJECT } from './bindings.js';
+import type { ClaimedMessages } from './claimed-messages.js';
 import {
   awaitsPayment,
   type Binding,
-  ClaimedMessages,
   type ClaimedSchema,
   type DeploymentRow,
   type DeploymentState,
@@ -36,7 +36,7 @@ export async function loadState(
   db: Db,
   id: number,
   epoch: number,
-  now: number,
+  { messages, now }: { readonly messages: ClaimedMessages; readonly now: number },
 ): Promise<DeploymentState | undefined> {
   const { rows } = await sql<LoadedRow>`
     select d.*, ${sql.raw(IS_KEPT)} as is_kept,
@@ -53,18 +53,17 @@ export async function loadState(
     from deployments d join journal_heads h on h.deployment_id = d.id
     where d.id = ${id} and d.deleted_at is null`.execute(db);
   const [row] = rows;
-  return row && stateOf(row, epoch, now);
+  return row && stateOf(row, { epoch, readAt: now, messages });
 }
 
 function stateOf(
   { head, head_at, bindings, claimed, runs, ...row }: LoadedRow,
-  epoch: number,
-  at: number,
+  reading: Pick<DeploymentState, 'epoch' | 'readAt' | 'messages'>,
 ): DeploymentState {
   return {
     id: row.id,
     partition: partitionOf(row.id),
-    epoch,
+    ...reading,
     row,
     head: { ...head, executedAt: head_at.toISOString() },
     bindings: new Map((bindings ?? []).map((binding) => [binding.event, bindingOf(binding)])),
@@ -73,7 +72,6 @@ function stateOf(
       Object.entries(claimed ?? {}).map(([name, claim]) => [name, { ...claim, committed: true }]),
     ),
     keys: new Map(),
-    messages: new ClaimedMessages(at),
     runs: new OpenRuns((runs ?? []).map(openRunOf)),
   };
 }
