@@ -61,6 +61,16 @@ describe('connections beside others', () => {
     );
   });
 
+  it('plan a prepared statement once if they are told so', async () => {
+    const { database: _, pool } = await openBeside({ maxConnections: 1, plansOnce: true });
+    const read = { name: 'one', text: 'select id from items where id = $1' };
+    for (const id of [1, 2, 3]) await pool.query({ ...read, values: [id] });
+    const plans = await pool.query(
+      `select generic_plans::int, custom_plans::int from pg_prepared_statements where name = 'one'`,
+    );
+    expect(plans.rows).toEqual([{ generic_plans: 3, custom_plans: 0 }]);
+  });
+
   it('read once more on another connection when the first one turns out to be lost', async () => {
     const { database, ...beside } = await openBeside({ readOnly: true });
     // It waits for a lock that the test holds until its first connection is lost.

@@ -36,6 +36,11 @@ export interface PoolLimits {
   readonly maxWaitMs?: number;
   /** Every statement reads only. One whose connection was lost is tried once more. Default false. */
   readonly readOnly?: boolean;
+  /**
+   * A prepared statement is planned once, without its parameters. By default the server plans it for each set of parameters
+   * for as long as it expects the better plan to be worth that.
+   */
+  readonly plansOnce?: boolean;
   /** A statement that takes longer is cancelled, in milliseconds. Default 15,000; 0 means never. */
   readonly statementTimeoutMs?: number;
   /** So is one that waits longer for a lock. Default 5,000; 0 means never. */
@@ -53,6 +58,8 @@ const SILENCE_MS = 5000;
  */
 const READING = ' -c default_transaction_read_only=on -c enable_seqscan=off';
 
+const PLANS_ONCE = ' -c plan_cache_mode=force_generic_plan';
+
 export function openPool(options: PoolOptions): pg.Pool {
   const { schema, applicationName, maxConnections = 10, statementTimeoutMs = 15_000, logger } = options;
   const { url, hosts } = readHosts(options.url);
@@ -60,7 +67,7 @@ export function openPool(options: PoolOptions): pg.Pool {
     Client: hosts.length > 1 ? clientOfPrimary(url, hosts, applicationName) : NotingClient,
     connectionString: url,
     application_name: applicationName,
-    options: `-c search_path=${schema}${options.readOnly ? READING : ''}`,
+    options: `-c search_path=${schema}${options.readOnly ? READING : ''}${options.plansOnce ? PLANS_ONCE : ''}`,
     max: maxConnections,
     statement_timeout: statementTimeoutMs,
     lock_timeout: options.lockTimeoutMs ?? 5000,

@@ -45,7 +45,8 @@ export function openPools(
   const leaseMs = Math.ceil(leaseTtlMs / 3);
   const limits = {
     leases: { statementTimeoutMs: leaseMs, lockTimeoutMs: leaseMs, maxWaitMs: leaseMs },
-    commits: { idleInTransactionTimeoutMs: IDLE_IN_COMMIT_MS },
+    // The plan of a commit is the same for all batches, and making it takes as long as committing one entry by it.
+    commits: { idleInTransactionTimeoutMs: IDLE_IN_COMMIT_MS, plansOnce: true },
     lanes: {},
     reads: { readOnly: true },
     queries: { readOnly: true, statementTimeoutMs: QUERY_MS },
