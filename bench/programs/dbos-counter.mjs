@@ -22,6 +22,8 @@ await Promise.all(Array.from({ length: Number(clients) }, callAgain));
 const perSecond = (latencies.length / (performance.now() - began)) * 1000;
 latencies.sort((a, b) => a - b);
 const quantile = (share) => latencies[Math.floor(latencies.length * share)];
-process.stdout.write(`${JSON.stringify({ perSecond, p50Ms: quantile(0.5), p99Ms: quantile(0.99) })}\n`);
+process.stdout.write(
+  `${JSON.stringify({ perSecond, count: latencies.length, p50Ms: quantile(0.5), p99Ms: quantile(0.99) })}\n`,
+);
 await DBOS.shutdown();
 process.exit();

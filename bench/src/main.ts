@@ -27,6 +27,12 @@ interface ComparisonOptions {
   readonly write: (line: string) => void;
 }
 
+/** What the runs are made with. */
+interface Parts extends ComparisonOptions {
+  /** Says what cannot run here, and why; there are no runs of it then. */
+  readonly leaveOut: (what: string) => (reason: unknown) => never[];
+}
+
 /** The limiter works as ever; it just never says no. */
 const WIDE_LIMITS = {
   RATE_KEY_PER_SECOND: '1000000',
@@ -41,7 +47,15 @@ const WIDE_LIMITS = {
  * in turns with pgbench, which writes the same on the same server with default durability, and with other systems of the
  * kind. Writes `bench/results.md`.
  */
-async function runComparison(options: ComparisonOptions): Promise<void> {
+async function runComparison(given: ComparisonOptions): Promise<void> {
+  const leftOut: string[] = [];
+  const leaveOut = (what: string) => (reason: unknown) => {
+    const [word = ''] = (reason instanceof Error ? reason.message : String(reason)).split('\n');
+    leftOut.push(`${what} (${word})`);
+    given.write(`${leftOut.at(-1)} is left out`);
+    return [];
+  };
+  const options: Parts = { ...given, leaveOut };
   await using resources = new Resources();
   const { folder, postgres } = await startPostgres(resources, { max_connections: '300' });
   const systems = await startSystems(postgres.url, folder, resources);
@@ -59,7 +73,7 @@ async function runComparison(options: ComparisonOptions): Promise<void> {
     const seconds = await Promise.all(systems.map(({ databaseUrl }) => untilPublished(databaseUrl)));
     return `, at rest after ${Math.max(...seconds).toFixed(1)} s`;
   };
-  await writeResults(await measureInTurns(runs, { ...options, rest }), options);
+  await writeResults(await measureInTurns(runs, { ...options, rest }), { ...options, leftOut });
 }
 
 /** Each on a database of its own; only one of them works at a time. */
@@ -73,14 +87,18 @@ async function startSystems(serverUrl: string, logFolder: string, resources: Res
   ];
 }
 
-async function pgbenchRuns(serverUrl: string, { seconds, deployments }: ComparisonOptions): Promise<Run[]> {
+async function pgbenchRuns(serverUrl: string, { seconds, deployments, leaveOut }: Parts): Promise<Run[]> {
   const databaseUrl = await createDatabase(serverUrl, 'pgbench');
   await preparePgbench(databaseUrl, deployments);
   const run = (name: string, clients: number, script: string): Run => ({
     name: `pgbench, ${name}`,
     measure: () => runPgbench({ databaseUrl, seconds, clients, script }),
   });
-  return [run('three statements', 16, threeStatements(deployments)), run('one row', 64, oneStatement)];
+  const runs = [run('three statements', 16, threeStatements(deployments)), run('one row', 64, oneStatement)];
+  return runPgbench({ databaseUrl, seconds: 1, clients: 1, script: oneStatement }).then(
+    () => runs,
+    leaveOut('pgbench'),
+  );
 }
 
 /** Requests are signed for this rate; a run that is faster fails. */
@@ -93,12 +111,12 @@ async function systemRuns(system: System, folder: string, options: ComparisonOpt
   const targets = await setUpDeployments(system, { count: options.deployments, isDraft });
   const load: HttpLoad = { url: system.url, key: system.key, connections, seconds, paths: targets };
   const signed = new SignedRequests();
-  const publicly = async (lasting: number) => {
-    const file = join(folder, 'signed-requests');
-    await signed.write(file, lasting * PUBLIC_PER_SECOND, targets.map(addressIn));
-    return runFileLoad({ url: system.url, connections, seconds: lasting, file });
-  };
+  const file = join(folder, 'signed-requests');
+  const signedFor = { url: system.url, deployments: targets.map(addressIn) };
+  const sign = (lasting: number) => signed.write(file, lasting * PUBLIC_PER_SECOND, signedFor);
+  const publicly = (lasting: number) => runFileLoad({ url: system.url, connections, seconds: lasting, file });
   await runHttpLoad({ ...load, seconds: options.warmUp });
+  await sign(options.warmUp);
   await publicly(Math.ceil(options.warmUp / 3));
   const run = (name: string, changes: Partial<HttpLoad>): Run => ({
     name: `${system.shape}, ${name}`,
@@ -108,34 +126,41 @@ async function systemRuns(system: System, folder: string, options: ComparisonOpt
     run('spread', {}),
     run('one instance', { paths: targets.slice(0, 1) }),
     run('spread, many connections', { connections: MANY_CONNECTIONS }),
-    { name: `${system.shape}, public`, measure: () => publicly(seconds) },
+    {
+      name: `${system.shape}, public`,
+      prepare: () => sign(seconds),
+      measure: () => publicly(seconds),
+    },
     run('reads of an instance', { method: 'GET', paths: targets.map(instancePath) }),
   ];
 }
 
-/** None, with a word, where they cannot be had. */
 async function peerRuns(
   serverUrl: string,
   folder: string,
   resources: Resources,
-  { connections, deployments, seconds, write }: ComparisonOptions,
+  { connections, deployments, seconds, leaveOut }: Parts,
 ): Promise<Run[]> {
-  try {
-    const peers = await Peers.install();
+  const peers = await Peers.install().catch(leaveOut('Restate and DBOS'));
+  if (!(peers instanceof Peers)) return [];
+  const keys = Array.from({ length: deployments }, (_, index) => `/counter/${index}/tick`);
+  const restateRuns = async () => {
     const url = await peers.startRestate(join(folder, 'restate'), resources);
-    const keys = Array.from({ length: deployments }, (_, index) => `/counter/${index}/tick`);
-    const restate = (name: string, paths: string[]): Run => ({
+    const run = (name: string, paths: string[]): Run => ({
       name: `Restate, ${name}`,
       measure: () => runHttpLoad({ url, connections, seconds, paths, body: { by: 1 } }),
     });
-    const dbosUrl = await createDatabase(serverUrl, 'dbos');
-    const dbos = { name: 'DBOS, one step', measure: () => peers.measureDbos(dbosUrl, seconds, connections) };
-    await peers.measureDbos(dbosUrl, seconds, connections);
-    return [restate('spread', keys), restate('one key', keys.slice(0, 1)), dbos];
-  } catch (error) {
-    write(`Restate and DBOS are left out: ${error instanceof Error ? error.message : error}`);
-    return [];
-  }
+    const runs = [run('spread', keys), run('one key', keys.slice(0, 1))];
+    await runs[0]?.measure();
+    return runs;
+  };
+  const dbosRuns = async () => {
+    const databaseUrl = await createDatabase(serverUrl, 'dbos');
+    const measure = () => peers.measureDbos(databaseUrl, seconds, connections);
+    await measure();
+    return [{ name: 'DBOS, one step', measure }];
+  };
+  return [...(await restateRuns().catch(leaveOut('Restate'))), ...(await dbosRuns().catch(leaveOut('DBOS')))];
 }
 
 await runMeasurement(

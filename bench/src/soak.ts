@@ -1,11 +1,13 @@
 import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Resources } from '@orrery/service-kit';
 import { query, startNatsServer } from '@orrery/testing/servers';
-import { type System, startFiveProcesses } from '@orrery/testing/system';
+import { type FiveProcesses, SERVICES, type System, startFiveProcesses } from '@orrery/testing/system';
 import { runFileLoad, runHttpLoad } from './load/http-load.js';
 import { SignedRequests } from './load/signed-requests.js';
+import { heldMemory, reportingMemory } from './measuring/held-memory.js';
 import { memoryByProgram } from './measuring/machine.js';
 import { quantile } from './measuring/report.js';
 import { isReached, machine, VERDICTS_HEAD, type Verdict, verdictRow } from './measuring/results.js';
@@ -42,6 +44,7 @@ async function runSoak(options: SoakOptions): Promise<void> {
   const { folder, postgres } = await startPostgres(resources, { max_connections: '300' });
   const { url: natsUrl } = resources.use('nats', await startNatsServer());
   const backends = { databaseUrl: postgres.url, natsUrl, logFolder: folder };
+  const reports = join(folder, 'memory');
   const system = resources.use(
     'system',
     // Millions of lines of access would fill the disk.
@@ -49,12 +52,13 @@ async function runSoak(options: SoakOptions): Promise<void> {
       RATE_LIMITS: 'false',
       MESSAGE_MAX_AGE_S: '86400',
       LOG_LEVEL: 'warn',
+      ...(await reportingMemory(reports)),
     }),
   );
   const targets = await setUpDeployments(system, { count: deployments + 2 });
   const [short = '', long = '', ...loaded] = targets;
   const lists = await compareHistories(system, postgres.url, { short, long }, options);
-  const load = await loadForMinutes(system, folder, loaded, options);
+  const load = await loadForMinutes(system, { folder, reports }, loaded, options);
   const verdicts = [...lists, ...load];
   const lines = verdicts.map(verdictRow);
   for (const line of lines) write(line);
@@ -150,8 +154,8 @@ async function fillHistory(databaseUrl: string, address: string, entries: number
 }
 
 async function loadForMinutes(
-  system: System,
-  folder: string,
+  system: FiveProcesses,
+  { folder, reports }: { readonly folder: string; readonly reports: string },
   paths: readonly string[],
   { minutes, minute, write }: SoakOptions,
 ): Promise<Verdict[]> {
@@ -160,7 +164,10 @@ async function loadForMinutes(
   const memory: Record<string, number>[] = [];
   for (let at = 1; at <= minutes; at += 1) {
     const file = `${folder}/signed`;
-    await signed.write(file, minute * PUBLIC_PER_SECOND, paths.map(addressIn));
+    await signed.write(file, minute * PUBLIC_PER_SECOND, {
+      url: system.url,
+      deployments: paths.map(addressIn),
+    });
     const sampling = sampleMemory(minute * 1000);
     const common = { url: system.url, seconds: minute };
     const [executions, publicly, reads] = await Promise.all([
@@ -172,7 +179,7 @@ async function loadForMinutes(
       }),
     ]);
     rates.push(executions.perSecond + publicly.perSecond);
-    memory.push(await sampling);
+    memory.push({ ...(await sampling), ...(await heldByService(system, reports)) });
     const told = [executions, publicly, reads].map(({ perSecond }) => Math.round(perSecond)).join(', ');
     const sizes = Object.entries(memory.at(-1) ?? {}).map(
       ([name, bytes]) => `${name} ${Math.round(bytes / 2 ** 20)}`,
@@ -195,7 +202,14 @@ async function loadForMinutes(
   ];
 }
 
-/** The median of each program's memory over a while, in bytes. */
+/** What each service holds, in bytes. */
+async function heldByService(system: FiveProcesses, reports: string): Promise<Record<string, number>> {
+  const held: Record<string, number> = {};
+  for (const name of SERVICES) held[name] = await heldMemory(system.process(name), reports);
+  return held;
+}
+
+/** The median of the memory of each program of another make over a while, in bytes. */
 async function sampleMemory(ms: number): Promise<Record<string, number>> {
   const samples: Record<string, number>[] = [];
   for (const until = performance.now() + ms; performance.now() < until; ) {

@@ -16,7 +16,7 @@ export interface HttpLoad {
   readonly paths: readonly string[];
 }
 
-/** Requests of a file, each sent once: a line with the path and one with the body. */
+/** Requests of a file, each sent once, as `SignedRequests` writes them. */
 export interface FileLoad extends Pick<HttpLoad, 'url' | 'connections' | 'seconds'> {
   readonly file: string;
 }
@@ -40,7 +40,8 @@ function rateOf(printed: string): Rate {
   const broken = /Socket errors: connect ([1-9]\d*)|read ([1-9]\d*)/.exec(printed);
   const rate = /Requests\/sec:\s+([\d.]+)/.exec(printed)?.[1];
   if (refused || broken || rate === undefined) throw new Error(`the load was not served:\n${printed}`);
-  return { perSecond: Number(rate), p50Ms: latency(printed, 50), p99Ms: latency(printed, 99) };
+  const count = Number(/(\d+) requests in/.exec(printed)?.[1]);
+  return { perSecond: Number(rate), count, p50Ms: latency(printed, 50), p99Ms: latency(printed, 99) };
 }
 
 const MILLISECONDS = { us: 0.001, ms: 1, s: 1000 };
@@ -62,18 +63,14 @@ end
 request = function() return requests[math.random(#requests)] end
 `;
 
-/** A request beyond the last one is refused by its path, which fails the run. */
+/** Read as they are sent, since a file read beforehand would be measured too. One beyond the last is refused by its path. */
 const fileScriptOf = ({ file }: FileLoad): string => `
-local headers = { ["Content-Type"] = "application/json" }
-local requests, sent = {}, 0
-init = function()
-  local path
-  for line in io.lines("${file}") do
-    if path then requests[#requests + 1] = wrk.format("POST", path, headers, line); path = nil else path = line end
-  end
-end
+local file
+init = function() file = io.open("${file}") end
 request = function()
-  sent = sent + 1
-  return requests[sent] or wrk.format("GET", "/the-file-is-too-short")
+  local length = file:read("*n")
+  if not length then return wrk.format("GET", "/the-file-is-too-short") end
+  file:read(1)
+  return file:read(length)
 end
 `;

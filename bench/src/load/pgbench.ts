@@ -28,7 +28,10 @@ export const preparePgbench = (databaseUrl: string, rows: number): Promise<void>
 export async function runPgbench({ databaseUrl, seconds, clients, script }: Pgbench): Promise<Rate> {
   const options = ['-n', '-M', 'prepared', '-c', String(clients), '-j', '1', '-T', String(seconds)];
   const printed = await runTool('pgbench', script, (file) => [...options, '-f', file, databaseUrl]);
-  return { perSecond: Number(/tps = ([\d.]+)/.exec(printed)?.[1]) };
+  const [count, perSecond] = [/actually processed: (\d+)/, /tps = ([\d.]+)/].map(
+    (one) => one.exec(printed)?.[1],
+  );
+  return { perSecond: Number(perSecond), count: Number(count) };
 }
 
 const UPDATE = `update instances set state = jsonb_build_object('value', (state->>'value')::int + 1),

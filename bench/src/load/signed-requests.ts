@@ -8,6 +8,13 @@ interface Wallet {
   readonly privateKey: KeyObject;
 }
 
+interface SignedFor {
+  /** Of the system that the requests are sent to. */
+  readonly url: string;
+  /** Their addresses. */
+  readonly deployments: readonly string[];
+}
+
 const WALLETS = 1000;
 
 const createWallet = (): Wallet => {
@@ -22,15 +29,17 @@ export class SignedRequests {
   #time = 0;
 
   /**
-   * Writes `count` requests to a file, each with a message of its own: a line with the path and one with the body. The
+   * Writes `count` requests to a file, each with a message of its own: a line with its length in bytes, then all of it. The
    * messages are as old as wallets send them, a few seconds: one signed before its deployment was read is looked up.
    */
-  async write(file: string, count: number, deployments: readonly string[]): Promise<void> {
+  async write(file: string, count: number, { url, deployments }: SignedFor): Promise<void> {
+    const { host } = new URL(url);
     const lines: string[] = [];
     this.#time = Math.max(this.#time, Date.now());
     for (let index = 0; index < count; index += 1) {
       const address = deployments[index % deployments.length] ?? '';
-      lines.push(`/app/deployments/${address}/execute`, JSON.stringify(this.#bodyOf(address, index)));
+      const request = requestOf(host, address, JSON.stringify(this.#bodyOf(address, index)));
+      lines.push(String(request.length), request);
     }
     await writeFile(file, lines.join('\n'));
   }
@@ -44,3 +53,14 @@ export class SignedRequests {
     return { event: 'tick', input: { id: 'one', by: 1 }, wallet: address, signature, message };
   }
 }
+
+/** All characters are ASCII. */
+const requestOf = (host: string, deployment: string, body: string): string =>
+  [
+    `POST /app/deployments/${deployment}/execute HTTP/1.1`,
+    `Host: ${host}`,
+    'Content-Type: application/json',
+    `Content-Length: ${body.length}`,
+    '',
+    body,
+  ].join('\r\n');

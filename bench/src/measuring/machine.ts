@@ -17,6 +17,8 @@ const COMPARED = new Set([
   ...['restate-server', 'restate-counter.mjs', 'dbos-counter.mjs', 'pgbench', 'wrk'],
 ]);
 
+const REMEMBERED = new Set(['nats-server', 'postgres']);
+
 /** Begins to watch; the function that it answers says what the machine did since. */
 export function watchMachine(): () => MachineUse {
   const [before, processors] = [processTimes(), processorTimes()];
@@ -39,14 +41,18 @@ function processorTimes(): { idle: number; all: number } {
   return { idle: idle + waiting, all: times.reduce((sum, time) => sum + time, 0) };
 }
 
-/** The memory of the compared programs that belongs to each process alone (`RssAnon`, proc(5)), in bytes; no tools of load. */
+/**
+ * The memory of NATS and PostgreSQL that belongs to each process alone (`RssAnon`, proc(5)), in bytes. Shared buffers are not
+ * in it, since they fill up, nor is autovacuum, whose workers come and go with some 30 MB each.
+ */
 export function memoryByProgram(): Record<string, number> {
   const bytes: Record<string, number> = {};
   for (const name of processes()) {
     try {
-      const program = programOf(readFileSync(`/proc/${name}/cmdline`, 'utf8').split('\0'));
+      const command = readFileSync(`/proc/${name}/cmdline`, 'utf8');
+      const program = programOf(command.split('\0'));
       const [, kibibytes] = /^RssAnon:\s+(\d+) kB/m.exec(readFileSync(`/proc/${name}/status`, 'utf8')) ?? [];
-      if (COMPARED.has(program) && program !== 'wrk')
+      if (REMEMBERED.has(program) && !command.includes('autovacuum worker'))
         bytes[program] = (bytes[program] ?? 0) + Number(kibibytes) * 1024;
     } catch {
       // It has ended meanwhile.

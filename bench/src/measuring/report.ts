@@ -3,6 +3,8 @@ import { watchMachine } from './machine.js';
 /** What a load got done. */
 export interface Rate {
   readonly perSecond: number;
+  /** How many in all. */
+  readonly count: number;
   /** From a request to its answer, where the load's tool tells it. */
   readonly p50Ms?: number;
   readonly p99Ms?: number;
@@ -11,11 +13,13 @@ export interface Rate {
 /** What is measured again and again. */
 export interface Run {
   readonly name: string;
+  /** What comes before it and is not measured. */
+  readonly prepare?: () => Promise<unknown>;
   readonly measure: () => Promise<Rate>;
 }
 
 /** Medians over the rounds of a run. */
-export interface Medians extends Required<Rate> {
+export interface Medians extends Required<Omit<Rate, 'count'>> {
   readonly name: string;
   readonly least: number;
   readonly most: number;
@@ -44,7 +48,8 @@ export async function measureInTurns(
   const values = runs.map((): Measured[] => []);
   await rest?.();
   for (let round = 1; round <= rounds; round += 1) {
-    for (const [index, { name, measure }] of runs.entries()) {
+    for (const [index, { name, prepare, measure }] of runs.entries()) {
+      await prepare?.();
       const value = await measured(measure);
       values[index]?.push(value);
       write(`round ${round}  ${name}: ${Math.round(value.perSecond)}/s${(await rest?.()) ?? ''}`);
@@ -58,11 +63,12 @@ export async function measureInTurns(
 
 async function measured(measure: Run['measure']): Promise<Measured> {
   const used = watchMachine();
-  const began = performance.now();
   const rate = await measure();
   const { idleShare, seconds } = used();
-  const count = (rate.perSecond * (performance.now() - began)) / 1000;
-  const microseconds = Object.entries(seconds).map(([program, taken]) => [program, (taken / count) * 1e6]);
+  const microseconds = Object.entries(seconds).map(([program, taken]) => [
+    program,
+    (taken / rate.count) * 1e6,
+  ]);
   return { ...rate, idleShare, microseconds: Object.fromEntries(microseconds) };
 }
 

@@ -46,10 +46,18 @@ const TARGETS = [
   ...targetsOf('all-in-one', [1.3, 6, 6, 20, 12]),
 ];
 
+interface Told {
+  readonly rounds: number;
+  readonly seconds: number;
+  /** What could not be measured, and why. */
+  readonly leftOut: readonly string[];
+  readonly write: (line: string) => void;
+}
+
 /** Writes the page of results, and says which targets were reached. A target whose run is missing is left out. */
 export async function writeResults(
   medians: readonly Medians[],
-  { rounds, seconds, write }: { rounds: number; seconds: number; write: (line: string) => void },
+  { rounds, seconds, leftOut, write }: Told,
 ): Promise<void> {
   const read: Reader = (run, what = 'perSecond') =>
     medians.find(({ name }) => name === run)?.[what] ?? Number.NaN;
@@ -60,6 +68,7 @@ export async function writeResults(
     '# Results of `npm run bench`',
     '',
     `${new Date().toISOString().slice(0, 10)}, ${machine()}. Medians of ${rounds} rounds of ${seconds} s, measured in turns.`,
+    ...(leftOut.length === 0 ? [] : ['', `Left out: ${leftOut.join('; ')}.`]),
     '',
     '| run | per second | p50 · p99 ms | idle | µs of processor for one |',
     '| --- | --- | --- | --- | --- |',
