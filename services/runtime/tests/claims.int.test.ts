@@ -103,7 +103,10 @@ it('a process that has lost the lease removes no rows of claims', async () => {
 it('a claim is not released on a read that a commit has overtaken', async () => {
   const { deployment, params } = await bySchema();
   await call('instances.delete', { params: { ...params, instanceId: 'a' } });
-  const state = await loadState(runtime.context.db, deployment.id, 1, { messages: new ClaimedMessages(), now: Date.now() });
+  const state = await loadState(runtime.context.db, deployment.id, 1, {
+    messages: new ClaimedMessages(),
+    now: Date.now(),
+  });
   if (state === undefined) throw new Error('the deployment is gone');
   state.claimedSchemas.set('counter', { schemaId: 1, revision: 1, committed: true });
   const outcomes: string[] = [];

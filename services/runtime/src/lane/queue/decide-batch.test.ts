@@ -1,8 +1,8 @@
 import { expect, it, vi } from 'vitest';
 import type { JournalEntryDraft } from '../../core/entries/entry.js';
 import { isEmpty } from '../../store/commit/batch.js';
-import type { DeploymentState } from '../../store/state/deployment-state.js';
 import { ClaimedMessages } from '../../store/state/claimed-messages.js';
+import type { DeploymentState } from '../../store/state/deployment-state.js';
 import { OpenRuns } from '../../store/state/deployment-state.js';
 import { createInstanceMemory } from '../../store/state/instance-memory.js';
 import type { ItemOutcome } from '../items/work-item.js';
