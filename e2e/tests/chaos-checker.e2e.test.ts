@@ -71,7 +71,15 @@ const operationsOf = (entries: readonly JournalRow[]): Operation[] => {
 
 async function evidenceOf(url: string, changes: Partial<Evidence> = {}): Promise<Evidence> {
   const entries = await readEntries(url);
-  const none = { payments: [], charges: [], received: 0n, pushes: [], pushed: new Set<string>(), asked: [] };
+  const none = {
+    payments: [],
+    charges: [],
+    received: 0n,
+    pushes: [],
+    pushed: new Set<string>(),
+    webhooks: [],
+    asked: [],
+  };
   return { operations: operationsOf(entries), entries, ...none, ...changes };
 }
 
@@ -216,6 +224,45 @@ describe('the checker of chaos', () => {
       if (found === undefined) expect(what).toBe('');
       else expect(what).toMatch(found);
     });
+  });
+
+  describe('compares what receivers of webhooks were sent with the journal:', () => {
+    type Deliveries = Evidence['webhooks'][number]['deliveries'];
+    it.each([
+      ['all arrived', (all) => all, undefined],
+      ['one arrived twice, the second time late', (all) => [...all, ...all.slice(2, 3)], undefined],
+      ['one never arrived', (all) => all.toSpliced(4, 1), /was not sent 1 of 12 executions/],
+      ['the last never arrived', (all) => all.slice(0, -1), /was not sent 1 of 12 executions/],
+      ['two arrived in another order', (all) => [...all.slice(1, 2), ...all.toSpliced(1, 1)], /out of order/],
+      [
+        'one has another content',
+        (all) => all.with(2, { ...all[2], hash: 'f'.repeat(64) } as never),
+        /with another content/,
+      ],
+      ['one is a stranger', (all) => [...all, { id: 'x', hash: '', isGenuine: true }], /does not want/],
+      [
+        'one is not signed',
+        (all) => all.with(2, { ...all[2], isGenuine: false } as never),
+        /with a wrong signature/,
+      ],
+    ] as const satisfies readonly [string, (all: Deliveries) => Deliveries, RegExp | undefined][])(
+      '%s',
+      async (_what, change, found) => {
+        const { url } = await copied();
+        const counted = (await readEntries(url)).filter(({ event }) => event === 'count');
+        const deliveries = counted.map(({ id, hash }) => ({ id, hash, isGenuine: true }));
+        const deployment = counted[0]?.deployment ?? '';
+        const webhooks = [null, 'succeeded'].map((status) => ({
+          deployment,
+          path: '/',
+          status,
+          deliveries: change(deliveries),
+        }));
+        const what = (await whatOf(url, { webhooks })).join('\n');
+        if (found === undefined) expect(what).toBe('');
+        else expect(what).toMatch(found);
+      },
+    );
   });
 
   describe('compares the payments with their chain:', () => {

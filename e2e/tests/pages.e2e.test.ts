@@ -117,6 +117,7 @@ const IN_ORDER = `
   deploymentsUnpublish deploymentsExecute deploymentsReplay executionsGet executionsGetPublic
   historyList historyGet definitionsGet historyVerify deploymentsStream deploymentsUsage paymentsList
   pushesList pushesRetry pushesSkip
+  webhooksCreate webhooksList webhooksGet webhooksUpdate webhooksTest webhooksRedeliver webhooksDeliveries webhooksRotateSecret webhooksDelete
   bindingsUpdate schedulesList schedulesPause schedulesResume schedulesRun occurrencesList
   instancesDelete deploymentsPause deploymentsResume deploymentsLock
   keysCreate keysList keysRotate keysRevoke authMethods authChallenge authToken authCode`
@@ -165,6 +166,7 @@ describe('the examples of openapi.json', () => {
       deploymentsCreate: ({ address = '' }) => known.set(shown('deploymentsGet', 'address'), address),
       publicExecute: ({ historyId = '' }) => known.set(shown('historyGet', 'historyId'), historyId),
       historyGet: ({ versionHash = '' }) => known.set(shown('definitionsGet', 'hash'), versionHash),
+      webhooksCreate: ({ id = '' }) => known.set(shown('webhooksGet', 'webhookId'), id),
       keysCreate: ({ id = '' }) => known.set(shown('keysRevoke', 'id'), id),
       authChallenge: ({ message = '' }) => {
         challenge = message;

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { accountOfToken, createAccountWithKey, type GatewaySchema } from '@orrery/gateway/accounts';
@@ -44,6 +45,22 @@ export async function firstKey({ db, file }: FirstKeyOptions): Promise<FirstKey>
   await writeFile(`${file}.new`, `${key.token}\n`, { mode: 0o600 });
   await rename(`${file}.new`, file);
   return { key: key.token, accountId: account.id };
+}
+
+/**
+ * What secrets of webhooks are encrypted with, one key a line, made at the first start: as WEBHOOK_KEYS would have them.
+ */
+export async function webhookKeys(directory: string): Promise<string> {
+  const file = join(directory, 'webhook-keys');
+  const stored = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error;
+    return undefined;
+  });
+  if (stored !== undefined) return stored;
+  const made = `${randomBytes(32).toString('hex')}\n`;
+  await writeFile(`${file}.new`, made, { mode: 0o600 });
+  await rename(`${file}.new`, file);
+  return made;
 }
 
 /** Stores where this one listens, beside its key: the command `orrery` finds both there. */

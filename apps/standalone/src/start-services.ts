@@ -1,11 +1,17 @@
 import { type Bus, connectBus, createInProcessHub, lendHub } from '@orrery/bus';
 import { startCatalog } from '@orrery/catalog';
 import { startChainPusher } from '@orrery/chain-pusher';
+import { type ChainPusherConfig, parseWebhookKeys } from '@orrery/chain-pusher/config';
 import { startRuntime } from '@orrery/runtime';
 import { startScheduler } from '@orrery/scheduler';
-import { type RunningService, type ServiceContext, THREAD_RELEASE_MS } from '@orrery/service-kit';
+import {
+  type RunningService,
+  type ServiceContext,
+  StartupError,
+  THREAD_RELEASE_MS,
+} from '@orrery/service-kit';
 import type { StandaloneSettings } from './config.js';
-import { storeUrl } from './data-directory.js';
+import { storeUrl, webhookKeys } from './data-directory.js';
 import type { OpenGateway } from './open-gateway.js';
 import { paymentsNotice } from './payments-notice.js';
 import { startSampler } from './sampler/sampler-server.js';
@@ -40,7 +46,7 @@ export async function startServices(
     catalog: startCatalog(forCatalog, settings.catalog),
     runtime: startRuntime({ ...forRuntime, soleProcess: settings.ownsDatabase }, runtimeConfig),
     scheduler: startScheduler(forScheduler, settings.scheduler),
-    'chain-pusher': startChainPusher(forChainPusher, settings.chainPusher),
+    'chain-pusher': startChainPusher(forChainPusher, await withWebhookKeys(settings)),
   });
   // Registered a second time, so that it is closed before the others.
   resources.use('gateway thread', gateway, THREAD_RELEASE_MS);
@@ -49,6 +55,22 @@ export async function startServices(
   const payments = await paymentsNotice({ ...settings, payments: settings.runtime.payments });
   settings.write(welcome({ ...facts, dataDirectory, payments }));
   return { [Symbol.asyncDispose]: async () => undefined };
+}
+
+/** Processes on a database of others need one key, which the operator sets. */
+async function withWebhookKeys({
+  chainPusher,
+  ownsDatabase,
+  dataDirectory,
+}: ServicesSettings): Promise<ChainPusherConfig> {
+  const { webhooks } = chainPusher;
+  if (!ownsDatabase || webhooks === undefined || webhooks.keys.length > 0) return chainPusher;
+  const keys = parseWebhookKeys(await webhookKeys(dataDirectory));
+  if (keys === undefined || keys.length === 0)
+    throw new StartupError(
+      `The file webhook-keys in ${dataDirectory} holds no keys: restore it from a backup.`,
+    );
+  return { ...chainPusher, webhooks: { ...webhooks, keys } };
 }
 
 /** Opens a bus for each service: over NATS if there is an address, else on one hub in this process. */

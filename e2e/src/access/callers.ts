@@ -69,6 +69,7 @@ export function askFor(
     ...parts.params?.(world),
     ...Object.fromEntries(gone.map((name) => [name, absent[name] ?? 'absent'])),
   };
-  const body = parts.body === undefined ? undefined : JSON.stringify(parts.body);
+  const sent = parts.bodyOf?.(world) ?? parts.body;
+  const body = sent === undefined ? undefined : JSON.stringify(sent);
   return ask(operation.http.method, `${requestPath(operation.http, params)}${parts.query ?? ''}`, body);
 }

@@ -28,6 +28,7 @@ const notFound: Readonly<Record<string, string>> = {
   event: 'schedule_not_found',
   id: 'key_not_found',
   chain: 'push_not_found',
+  webhookId: 'webhook_not_found',
 };
 
 export const parametersOf = ({ http }: RoutedOperation): string[] =>

@@ -1,8 +1,11 @@
+import { WEBHOOK_URL } from './webhook-url.js';
 import type { WorldPaths } from './world-paths.js';
 
 /** What a request holds besides the path parameters of its world; all of it valid, so that only access refuses it. */
 export interface RequestParts {
   body?: unknown;
+  /** A body that names something of the world. */
+  bodyOf?: (world: WorldPaths) => unknown;
   query?: string;
   params?: (world: WorldPaths) => Record<string, string>;
 }
@@ -55,6 +58,9 @@ export const requests: Readonly<Partial<Record<string, RequestParts>>> = {
   'cron.preview': { body: { schedule: '0 9 * * *' } },
   'pushes.retry': { params: () => ({ chain: 'base-sepolia' }) },
   'pushes.skip': { params: () => ({ chain: 'base-sepolia' }) },
+  'webhooks.create': { body: { url: WEBHOOK_URL } },
+  'webhooks.update': { body: { status: 'failed' } },
+  'webhooks.redeliver': { bodyOf: ({ params }) => ({ historyId: params['historyId'] }) },
   'auth.challenge': { body: { wallet, purpose: 'key', scopes: ['read', 'write', 'execute', 'keys'] } },
   'auth.code': { body: { code: 'n'.repeat(43) } },
   'auth.token': { body: { wallet, message: 'any text', signature: '5'.repeat(88) } },

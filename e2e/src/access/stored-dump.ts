@@ -21,7 +21,7 @@ export async function openDump(databaseUrl: string): Promise<StoredDump> {
   await client.connect();
   const { rows: tables } = await client.query<{ name: string }>(
     `select format('%I.%I', table_schema, table_name) as name from information_schema.tables
-      where table_schema in ('catalog', 'runtime', 'gateway', 'scheduler') and table_type = 'BASE TABLE'
+      where (table_schema in ('catalog', 'runtime', 'gateway', 'scheduler') or table_name = 'webhooks') and table_type = 'BASE TABLE'
         and table_name <> all($1) order by 1`,
     [VOLATILE],
   );

@@ -1,6 +1,7 @@
 import { expect, vi } from 'vitest';
 import { type ApiClient, created } from '../api/api-client.js';
 import { counting, makeWorld, plant } from '../worlds/make-world.js';
+import { WEBHOOK_URL } from './webhook-url.js';
 
 /** Who besides the owner can see a world and its deployment. */
 export interface Visibility {
@@ -69,6 +70,9 @@ export async function makeWorldPaths(api: ApiClient, visible: Visibility): Promi
     sourceDeployment: address,
     sourceSeq: 1,
   });
+  const webhook = created(await api.post(`${deployment}/webhooks`, { url: WEBHOOK_URL }));
+  // Nothing is sent, which would change its row later.
+  await api.put(`${deployment}/webhooks/${webhook.id}`, { isEnabled: false });
   // What the scheduler reads of the deployment it has read then.
   await api.get(`${deployment}/schedules`);
   return {
@@ -88,6 +92,7 @@ export async function makeWorldPaths(api: ApiClient, visible: Visibility): Promi
       historyId: done.body.data.historyId,
       executionId,
       hash: (await api.get(`${deployment}/history/${done.body.data.historyId}`)).body.data.versionHash,
+      webhookId: webhook.id,
       id: created(await api.post('/keys', { name: 'spare', scopes: ['read'] })).id,
     },
   };

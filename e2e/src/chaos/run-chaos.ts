@@ -8,6 +8,7 @@ import { linesAbout, readLogs, secretsIn } from './check/logs.js';
 import { untilEnded } from './check/until-ended.js';
 import { FAULTS, playPlan } from './faults/play-plan.js';
 import { type House, startHouse } from './house/start-house.js';
+import { makeWebhooks, type Webhooks } from './house/webhooks.js';
 import { chaosClient } from './load/chaos-client.js';
 import { operationOf, startLoad } from './load/start-load.js';
 import { makeWorlds } from './load/worlds.js';
@@ -47,6 +48,8 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   await using house = await startHouse();
   const urls = house.members.filter(({ service }) => service === 'gateway').map(({ url }) => url);
   const worlds = await makeWorlds(urls[0] ?? '', house.key, EACH);
+  const followed = [...worlds.counting, ...worlds.pushed];
+  const webhooks = await makeWebhooks(house.receiver, { url: urls[0] ?? '', key: house.key }, followed);
   using client = chaosClient({
     urls,
     key: house.key,
@@ -64,20 +67,21 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   write('No fault is left. What was accepted ends.');
   await load.finish();
   const missing = await house.ready(ENDING_MS);
+  await webhooks.tryAgain();
   const pushed = new Set(worlds.pushed.map(addressOf));
   const { databaseUrl } = house.backends;
   const paymentNode = createTestClient({ mode: 'anvil', transport: http(house.payments.rpcUrl) });
   const makeBlock = () => paymentNode.mine({ blocks: 1 });
   const left = await untilEnded(databaseUrl, () => executedIn(databaseUrl, pushed), makeBlock, ENDING_MS);
   const notReady = missing.map((name) => `${name} is not ready although no fault is left`);
-  const evidence = await gather(house, log.operations, pushed);
+  const evidence = await gather(house, log.operations, pushed, webhooks);
   const logs = await readLogs(house.folder);
   const violations: Violation[] = [
     ...named('an end within the deadline', [...notReady, ...left]),
     ...(await findAll(databaseUrl, evidence)),
     ...named('answers keep the contract', client.wrong),
     ...named('no process ends by itself', house.lost),
-    ...named('secrets stay secret', secretsIn(logs, house.secrets)),
+    ...named('secrets stay secret', secretsIn(logs, [...house.secrets, ...webhooks.secrets])),
   ];
   if (keep !== '') await cp(house.folder, keep, { recursive: true, filter: isLogOrFolder(house.folder) });
   return {
@@ -118,6 +122,7 @@ async function gather(
   house: House,
   operations: readonly Operation[],
   pushed: ReadonlySet<string>,
+  webhooks: Webhooks,
 ): Promise<Evidence> {
   const { backends, payments, chain, model } = house;
   const node = createPublicClient({ transport: http(chain.anvil.url) });
@@ -129,6 +134,7 @@ async function gather(
     charges: await readCharges(payments.chain, payments.token),
     received: await payments.balanceOf(RECEIVER),
     pushes: await readChainPushes(node, chain.contract as Hex),
+    webhooks: webhooks.received(),
     asked: model.calls.map(operationOf),
   };
 }

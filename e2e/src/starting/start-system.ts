@@ -10,6 +10,9 @@ import {
 } from '@orrery/testing/system';
 import { IS_OF_TWO } from './of-one-shape.js';
 
+/** Only an all-in-one with a database of its own makes one. */
+const WEBHOOK_KEYS = '5a'.repeat(32);
+
 /** One server of three may be lost; the stream is small, since tests keep little in it. */
 const ON_THREE_SERVERS = { NATS_REPLICAS: '3', NATS_MAX_MIB: '64' };
 
@@ -17,7 +20,8 @@ const ON_THREE_SERVERS = { NATS_REPLICAS: '3', NATS_MAX_MIB: '64' };
  * The system that a whole flow is tested on: the all-in-one, or, where the run says so, two processes of each service on
  * three NATS servers. A flow that is about one shape alone starts that shape itself.
  */
-export function startSystem(databaseUrl?: string, env: Record<string, string> = {}): Promise<System> {
+export function startSystem(databaseUrl?: string, variables: Record<string, string> = {}): Promise<System> {
+  const env = { WEBHOOK_KEYS, ...variables };
   if (!IS_OF_TWO) return startAllInOne(databaseUrl, env);
   return holding(async (resources) => {
     const url = databaseUrl ?? resources.use('database', await createTestDatabase()).url;

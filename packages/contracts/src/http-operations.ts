@@ -1,5 +1,5 @@
 import { catalogContract } from './catalog/contract.js';
-import { chainContract } from './chain/pushes.js';
+import { chainContract } from './chain-contract.js';
 import { identityContract } from './identity/contract.js';
 import type { Contract, HttpBinding, NamedRpc } from './rpc/rpc.js';
 import { runtimeContract } from './runtime/contract.js';

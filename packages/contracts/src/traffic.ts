@@ -1,5 +1,6 @@
 import { catalogChanged, catalogContract } from './catalog/contract.js';
-import { chainContract, pushResult } from './chain/pushes.js';
+import { pushResult } from './chain/pushes.js';
+import { chainContract } from './chain-contract.js';
 import { accountChanged } from './identity/accounts.js';
 import { accountContract } from './identity/contract.js';
 import type { Contract, Message, NamedRpc } from './rpc/rpc.js';
@@ -87,15 +88,17 @@ export const TRAFFIC = {
     serves: chainContract,
     calls: [
       runtime['deployments.relation'],
+      runtime['history.get'],
       runtime['journal.heads'],
       runtime['journal.range'],
+      runtime['lifecycle.read'],
       accountContract.rpcs['accounts.states'],
     ],
     consumes: [
       { consumer: 'chain-pusher-accounts', message: accountChanged },
       { consumer: 'chain-pusher', message: journalEntry },
     ],
-    listens: [],
+    listens: [journalHeads, lifecycleChanged],
   },
 } satisfies Record<string, Traffic>;
 

@@ -1,11 +1,22 @@
 import { readFileSync } from 'node:fs';
+import { BlockList } from 'node:net';
 import type { ChainConfig, ChainFamily } from '@orrery/contracts';
 import { readChainFile } from '@orrery/service-host';
-import { type Environment, readEnvironment, StartupError, wholeNumber } from '@orrery/service-kit';
+import {
+  type Environment,
+  EnvironmentError,
+  readEnvironment,
+  StartupError,
+  wholeNumber,
+} from '@orrery/service-kit';
 import { z } from 'zod';
 import type { SigningChain } from './chains/open-chain.js';
+import { readNetworks } from './core/webhooks/address-rules.js';
+import type { SealingKey } from './core/webhooks/seal.js';
 
 export type { SigningChain } from './chains/open-chain.js';
+
+const KEYS_FORM = 'keys of 64 hex digits, separated by commas or in lines of their own, the newest first';
 
 const environment = z.object({
   CHAINS_FILE: z.string().optional().describe('the path of a JSON file with the chains'),
@@ -14,6 +25,13 @@ const environment = z.object({
     max: 600_000,
     what: 'milliseconds until a silent process loses its chains, 1000 to 600000',
   }).default(10_000),
+  WEBHOOK_KEYS: z.string().optional().describe(KEYS_FORM),
+  WEBHOOK_KEYS_FILE: z.string().optional().describe('the path of a file with what WEBHOOK_KEYS would hold'),
+  WEBHOOK_ALLOWED_NETWORKS: z
+    .string()
+    .refine((text) => readNetworks(text) !== undefined)
+    .optional()
+    .describe('networks such as 10.0.0.0/8,fd00::/8'),
 });
 
 export interface ChainPusherConfig {
@@ -22,16 +40,51 @@ export interface ChainPusherConfig {
   readonly leaseTtlMs: number;
   /** How often each chain's lanes are checked, in milliseconds. Default 500. */
   readonly pollMs?: number;
+  readonly webhooks?: WebhookConfig;
+}
+
+export interface WebhookConfig {
+  /** What secrets are encrypted with: the first one from now on. Without any there are no webhooks. */
+  readonly keys: readonly SealingKey[];
+  /** Networks that are not public and that may be sent to. */
+  readonly allowedNetworks: BlockList;
+  /** Milliseconds of an attempt, of a quick one, and between comparisons with the journals; tests are less patient. */
+  readonly attemptMs?: number;
+  readonly slowMs?: number;
+  readonly pollMs?: number;
 }
 
 /** @throws StartupError naming every variable that is wrong, or what is wrong in the file of chains */
 export function readChainPusherConfig(env: Environment): ChainPusherConfig {
-  const { CHAINS_FILE, CHAIN_LEASE_TTL_MS } = readEnvironment(environment, env);
+  const read = readEnvironment(environment, env);
+  const { CHAINS_FILE, CHAIN_LEASE_TTL_MS } = read;
   const chains = CHAINS_FILE === undefined ? [] : readChainFile(CHAINS_FILE);
   return {
     chains: chains.map((chain) => ({ chain, signerKey: signerKeyOf(chain, env) })),
     leaseTtlMs: CHAIN_LEASE_TTL_MS,
+    webhooks: {
+      keys: keysOf(read),
+      allowedNetworks: readNetworks(read.WEBHOOK_ALLOWED_NETWORKS ?? '') ?? new BlockList(),
+    },
   };
+}
+
+function keysOf({
+  WEBHOOK_KEYS,
+  WEBHOOK_KEYS_FILE,
+}: Pick<z.output<typeof environment>, 'WEBHOOK_KEYS' | 'WEBHOOK_KEYS_FILE'>): readonly SealingKey[] {
+  const text = WEBHOOK_KEYS ?? (WEBHOOK_KEYS_FILE && contentsOf(WEBHOOK_KEYS_FILE, 'WEBHOOK_KEYS')) ?? '';
+  const keys = parseWebhookKeys(text);
+  if (keys === undefined) throw new EnvironmentError([`WEBHOOK_KEYS (not valid; expected ${KEYS_FORM})`]);
+  return keys;
+}
+
+/** Undefined: what stands there are no keys. */
+export function parseWebhookKeys(text: string): readonly SealingKey[] | undefined {
+  const keys = text.split(/[\s,]+/).filter((part) => part !== '');
+  return keys.every((key) => /^[\da-f]{64}$/i.test(key))
+    ? keys.map((key) => Buffer.from(key, 'hex'))
+    : undefined;
 }
 
 /** One chain of the file, without its key. @throws StartupError */

@@ -1,19 +1,27 @@
+import { BlockList } from 'node:net';
 import { CONTENT_BYTES, chainContract, type PayloadOf, pushResult } from '@orrery/contracts';
 import { type OutboxMessage, startOutboxRelay } from '@orrery/database';
 import { followAccounts, followJournal, openBackends, type ServiceDependencies } from '@orrery/service-host';
 import { holding, type RunningService } from '@orrery/service-kit';
 import { type OpenChain, openChain } from './chains/open-chain.js';
 import type { ChainPusherConfig } from './config.js';
+import { createAddressRules } from './core/webhooks/address-rules.js';
+import { createSeal, type Seal } from './core/webhooks/seal.js';
+import type { Resolve } from './delivering/connect-to.js';
+import { startDelivering } from './delivering/start-delivering.js';
 import { takeEntry } from './intake/take-entry.js';
 import { pushHandlers } from './operations/handlers.js';
+import { webhookHandlers } from './operations/webhooks.js';
 import { type Sending, startSending } from './sending/start-sending.js';
-import { storeQuota } from './store/accounts/quota-store.js';
+import { storeAccount } from './store/accounts/account-store.js';
 import { migrations } from './store/tables/migrations/index.js';
 import type { ChainPusherSchema } from './store/tables/schema.js';
 
 export interface ChainPusherDependencies extends ServiceDependencies {
   /** Opens a chain of the configuration; tests give it shorter delays. */
   readonly openChain?: OpenChain;
+  /** Finds the addresses of names that webhooks are sent to; tests have names of their own. */
+  readonly resolveName?: Resolve;
 }
 
 /** How often each chain's lanes are checked, in milliseconds. */
@@ -22,7 +30,7 @@ const CONSUMER = 'chain-pusher';
 
 /**
  * Starts the chain-pusher on its own schema of the database. Without configured chains it only answers how earlier pushes
- * stand. @throws StartupError when the database cannot be used.
+ * stand, without a key it only shows the webhooks. @throws StartupError when the database cannot be used.
  */
 export function startChainPusher(
   dependencies: ChainPusherDependencies,
@@ -35,23 +43,39 @@ export function startChainPusher(
     const database = await openBackends<ChainPusherSchema>(backends);
     const { db } = database;
     const chains = new Map(config.chains.map(({ chain }) => [chain.name, chain]));
-    let sending: Sending | undefined;
-    const wake = (chain: string) => sending?.wake(chain);
-    await bus.serve(chainContract, pushHandlers({ db, bus, chains, wake }));
-    if (chains.size === 0) return {};
-
     const stopping = new AbortController();
     const { signal } = stopping;
     const following = { service, bus, clock, logger, signal };
-    const limitOf = (chain: string) => CONTENT_BYTES[chains.get(chain)?.family ?? 'evm'];
-    const relay = startOutboxRelay({ database, publish: publishWith(bus), clock, logger });
-    resources.add('outbox relay', () => relay.stop());
+    const { webhooks = NO_WEBHOOKS } = config;
+    const seal = sealWith(webhooks.keys);
+    const delivering =
+      seal &&
+      (await startDelivering({ ...dependencies, ...webhooks, db, seal, resolve: dependencies.resolveName }));
+    if (delivering !== undefined) resources.add('webhooks', () => delivering.stop());
+    let sending: Sending | undefined;
+    const wake = (chain: string) => sending?.wake(chain);
+    await bus.serve(chainContract, {
+      ...pushHandlers({ db, bus, chains, wake }),
+      ...webhookHandlers({
+        ...{ db, bus },
+        allows: createAddressRules(webhooks.allowedNetworks),
+        deliveries: seal && delivering && { ...delivering, seal },
+      }),
+    });
     const accounts = await followAccounts({
       ...following,
       consumer: 'chain-pusher-accounts',
-      store: (state) => storeQuota(db, state),
+      store: (state) => storeAccount(db, state),
     });
     resources.add('account reconciliation', () => accounts.stop());
+    if (chains.size === 0) {
+      resources.add('account messages', () => stopping.abort());
+      return {};
+    }
+
+    const limitOf = (chain: string) => CONTENT_BYTES[chains.get(chain)?.family ?? 'evm'];
+    const relay = startOutboxRelay({ database, publish: publishWith(bus), clock, logger });
+    resources.add('outbox relay', () => relay.stop());
     const journals = await followJournal({
       ...following,
       consumer: CONSUMER,
@@ -79,6 +103,11 @@ export function startChainPusher(
     return {};
   }, dependencies);
 }
+
+const NO_WEBHOOKS = { keys: [], allowedNetworks: new BlockList() };
+
+const sealWith = ([first, ...others]: readonly Buffer[]): Seal | undefined =>
+  first && createSeal([first, ...others]);
 
 /** Stores push results on the bus, and broadcasts them to the live streams. */
 const publishWith =

@@ -4,11 +4,16 @@ import {
   canonicalHash,
   defineContract,
   deploymentRpcs,
+  historyRpcs,
   type JournalFact,
   type JournalKind,
   type JsonObject,
   journalEntry,
+  journalHeads,
   journalRpcs,
+  lifecycleChanged,
+  lifecycleRpcs,
+  liveExecutionOf,
   newAddress,
   type PushPlan,
   ServiceError,
@@ -18,6 +23,8 @@ import {
 const used = defineContract('runtime', {
   ...journalRpcs,
   'deployments.relation': deploymentRpcs['deployments.relation'],
+  'history.get': historyRpcs['history.get'],
+  'lifecycle.read': lifecycleRpcs['lifecycle.read'],
 });
 
 export const OWNER = 1;
@@ -47,6 +54,31 @@ export async function startFakeRuntime(bus: Bus, journals = new Map<string, Jour
       next: null,
       until: new Date().toISOString(),
     }),
+    'history.get': async ({ params: { address, historyId } }) => {
+      const entry = journals.get(address)?.find(({ id }) => id === historyId);
+      if (entry === undefined) throw new ServiceError('history_entry_not_found');
+      const seen = liveExecutionOf(entry);
+      return { data: { ...seen, llm: null, payment: null, pushes: [], durationMs: 1 } };
+    },
+    'lifecycle.read': async ({ deployment }) => {
+      const entries = journals.get(deployment);
+      const last = entries?.at(-1);
+      if (last === undefined) throw new ServiceError('deployment_not_found');
+      return {
+        ...{
+          deployment,
+          worldId: 1,
+          worldAddress: last.worldAddress,
+          isPaused: false,
+          bindings: [],
+          entries: [],
+        },
+        isDeleted: last.kind === 'deleted',
+        head: { seq: last.seq, hash: last.hash },
+        afterHash: null,
+        now: new Date().toISOString(),
+      };
+    },
     'deployments.relation': async ({ params: { address } }, { caller }) => {
       const isOwner = accountOf(caller) === OWNER;
       if (!journals.has(address) || (hidden.has(address) && !isOwner))
@@ -120,6 +152,10 @@ export async function startFakeRuntime(bus: Bus, journals = new Map<string, Jour
       entries.splice(seq);
       append(deployment, 'tail_lost', { input: { seq: lost?.seq ?? 0, hash: lost?.hash ?? '' } });
     },
+    /** Tells who listens where a journal ends. */
+    tell: (deployment: string) =>
+      bus.broadcast(journalHeads, { heads: [[deployment, journals.get(deployment)?.length ?? 0]] }),
+    tellLifecycle: (deployment: string) => bus.broadcast(lifecycleChanged, { deployments: [deployment] }),
     publish: (entry: JournalFact) =>
       bus.publish(journalEntry, entry, { id: entry.id, orderingKey: entry.deployment }),
   };

@@ -25,6 +25,7 @@ import { ANVIL_KEYS } from '@orrery/testing/servers';
 import { sql } from 'kysely';
 import { expect, onTestFinished, vi } from 'vitest';
 import type { ChainPort } from '../src/core/chains/chain-port.js';
+import type { Resolve } from '../src/delivering/connect-to.js';
 import { type FakeRuntime, OWNER, startFakeRuntime } from './fake-runtime.js';
 
 type Rpcs = typeof chainContract.rpcs;
@@ -80,14 +81,16 @@ export async function prepareHouse(before?: FakeRuntime) {
     }),
   });
   const standBy = oneReader();
-  const boot = async (...chains: ChainPusherConfig['chains']) => {
+  const boot = (...chains: ChainPusherConfig['chains']) => bootWith({ chains });
+  const bootWith = async ({ chains = [], webhooks }: Partial<ChainPusherConfig>, resolveName?: Resolve) => {
     const bus = standBy(await busOf('chain-pusher'));
     const health = createHealth({ clock });
-    const dependencies = { databaseUrl, bus, clock, logger, health, openChain: openImpatiently };
-    return resources.use(
-      'chain-pusher',
-      await startChainPusher(dependencies, { chains, leaseTtlMs: 2000, pollMs: 50 }),
-    );
+    const dependencies = {
+      ...{ databaseUrl, bus, clock, logger, health, openChain: openImpatiently },
+      ...(resolveName && { resolveName }),
+    };
+    const config = { chains, leaseTtlMs: 2000, pollMs: 50, ...(webhooks && { webhooks }) };
+    return resources.use('chain-pusher', await startChainPusher(dependencies, config));
   };
   const call = <Name extends keyof Rpcs>(
     name: Name,
@@ -126,7 +129,7 @@ export async function prepareHouse(before?: FakeRuntime) {
       expect(rows).toEqual([{ reason: expect.stringContaining('tail_lost') }]);
     });
   };
-  return { runtime, accounts, announce, adopt, boot, call, lossNoticed, pushes };
+  return { databaseUrl, runtime, accounts, announce, adopt, boot, bootWith, call, lossNoticed, pushes };
 }
 
 /** A hub in memory has one reader of a consumer: of several chain-pushers on it the first reads, the others only send. */

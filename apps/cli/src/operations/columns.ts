@@ -60,6 +60,19 @@ export const COLUMNS: Readonly<Record<string, readonly string[]>> = {
   'occurrences.list': ['id', 'kind', 'dueAt', 'status', 'reason', 'outcome', 'seq', 'error.code'],
   'chains.list': ['name', 'caip2', 'family', 'status'],
   'pushes.list': ['historyId', 'seq', 'chain', 'number', 'status', 'block', 'transaction', 'error.code'],
+  'webhooks.list': ['id', 'url', 'events', 'status', 'state', 'seq', 'behind', 'problem.code'],
+  'webhooks.deliveries': [
+    'number',
+    'kind',
+    'seq',
+    'event',
+    'state',
+    'attempts',
+    'responseStatus',
+    'problem.code',
+    'durationMs',
+    'attemptedAt',
+  ],
   'keys.list': ['id', 'name', 'scopes', 'createdAt', 'expiresAt', 'lastUsedAt', 'madeBy'],
 };
 

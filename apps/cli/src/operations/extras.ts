@@ -33,6 +33,15 @@ export const EXTRAS: Readonly<Record<string, Extra>> = {
   'history.get': BY_ENTRY,
   'pushes.retry': BY_ENTRY,
   'pushes.skip': BY_ENTRY,
+  'webhooks.update': {
+    // `--url` names the server.
+    hidden: ['url'],
+    options: [new Option('--to <url>', 'where entries are sent from now on')],
+    refine: async (request, { options }) =>
+      options['to'] === undefined
+        ? request
+        : { ...request, body: { ...(request.body as object | undefined), url: options['to'] } },
+  },
   'history.list': {
     hint: (options) =>
       HISTORY_FILTERS.some((name) => options[name] !== undefined)

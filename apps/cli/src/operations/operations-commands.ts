@@ -68,6 +68,7 @@ export const GROUP_DESCRIPTIONS: Readonly<Record<string, string>> = {
   schedules: 'schedules of a deployment, and what became of each due time',
   chains: 'chains that results are pushed to',
   pushes: 'pushes to chains: list, retry, skip',
+  webhooks: 'webhooks of a deployment: create, test, deliveries, redeliver',
   keys: 'API keys',
   auth: 'ways to a token: wallets, where the operator allows sign-up, and sign-in codes',
 };

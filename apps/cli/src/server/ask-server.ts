@@ -142,6 +142,7 @@ export const ADVICE: Readonly<Record<string, string>> = {
   history_entry_not_found: '`orrery history list DEPLOYMENT` shows the entries of a deployment.',
   schedule_not_found: '`orrery schedules list DEPLOYMENT` shows the schedules of a deployment.',
   push_not_found: '`orrery pushes list DEPLOYMENT` shows the pushes of a deployment.',
+  webhook_not_found: '`orrery webhooks list DEPLOYMENT` shows the webhooks of a deployment.',
   key_not_found: '`orrery keys list` shows the keys of your account.',
   revision_mismatch:
     'It was changed by something else since it was read, so nothing was written: look at it and run the command again.',

@@ -9,6 +9,7 @@ export const BINDINGS = `${DEPLOYMENT}/event-bindings` as const;
 export const INSTANCES = `${DEPLOYMENT}/entity-instances` as const;
 export const SCHEDULES = `${DEPLOYMENT}/schedules` as const;
 export const PUSHES = `${DEPLOYMENT}/pushes` as const;
+export const WEBHOOKS = `${DEPLOYMENT}/webhooks` as const;
 
 export const useDeploymentRef = (): DeploymentRef =>
   useParams({ from: '/worlds/$world/deployments/$deployment' });

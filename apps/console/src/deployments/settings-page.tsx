@@ -18,6 +18,7 @@ import { Await, ErrorNote, problemAt, Said } from '../ui/messages.js';
 import { Card, Details, Section } from '../ui/page.js';
 import { fieldOf, SaveForm } from '../ui/save-form.js';
 import { CopyableCode, Time } from '../ui/values.js';
+import { WebhooksSection } from '../webhooks/webhooks-section.js';
 import { BindingsSection } from './bindings.js';
 import {
   changedSettings,
@@ -38,6 +39,7 @@ export default function SettingsPage() {
           <Section title="Settings">
             <SettingsForm deployment={deployment} />
           </Section>
+          <WebhooksSection />
           <StateSection deployment={deployment} />
           <Section title="About">
             <About deployment={deployment} />

@@ -4,6 +4,7 @@ import type { Address, Hex, PublicClient } from 'viem';
 import { parseAbiItem } from 'viem';
 import type { Operation } from '../../load/operation.js';
 import type { OperationEntry } from '../../load/wrong-operations.js';
+import type { ReceivedWebhook } from '../house/webhooks.js';
 
 /** An entry of a journal, as PostgreSQL has it. */
 export interface JournalRow extends OperationEntry {
@@ -46,6 +47,7 @@ export interface Evidence {
   readonly pushes: readonly ChainPush[];
   /** Addresses of the deployments whose executions are pushed. */
   readonly pushed: ReadonlySet<string>;
+  readonly webhooks: readonly ReceivedWebhook[];
   /** The operations that the model's server was asked about, once for each call. */
   readonly asked: readonly number[];
 }

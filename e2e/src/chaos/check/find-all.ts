@@ -4,6 +4,7 @@ import { operationOf, wrongOperations } from '../../load/wrong-operations.js';
 import type { Evidence } from './evidence.js';
 import { wrongPayments } from './payments.js';
 import { wrongPushes } from './pushes.js';
+import { wrongWebhooks } from './webhooks.js';
 
 /** A promise that was broken: which, and where a reader finds it. */
 export interface Violation {
@@ -21,6 +22,7 @@ export async function findAll(databaseUrl: string, evidence: Evidence): Promise<
     ...named('schedules', [...violations, ...twice]),
     ...named('payments', wrongPayments(evidence)),
     ...named('pushes', wrongPushes(evidence)),
+    ...named('webhooks', wrongWebhooks(evidence)),
     ...named('decisions of models', wrongDecisions(evidence)),
   ];
 }

@@ -11,6 +11,9 @@ const UNDER_WAY = {
     where status = 'running'`,
   'pushes under way': `select count(*)::int as count, min(deployment || ' ' || number) as one from chain_pusher.pushes
     where status in ('queued', 'submitted')`,
+  'webhooks behind': `select count(*)::int as count, min(w.url) as one from chain_pusher.webhooks w
+    join runtime.deployments d on d.address = w.deployment join runtime.journal_heads h on h.deployment_id = d.id
+    where w.seq < h.seq`,
   'entries to be published': `select coalesce(sum(seq - published), 0)::int as count, min(deployment_id)::text as one
     from runtime.journal_heads where published < seq`,
 } as const;

@@ -1,5 +1,6 @@
 import { MISBEHAVIOUR, type Profile } from '@orrery/testing/model-server';
 import type { Conduct } from '@orrery/testing/payments';
+import type { Behaviour } from '@orrery/testing/servers';
 import { answersOperation } from '../load/start-load.js';
 import type { Fault } from './of-processes.js';
 
@@ -22,6 +23,16 @@ const behaves = (...profiles: (keyof typeof MISBEHAVIOUR)[]): Fault => ({
   },
 });
 
+/** What each has been sent counts as arrived all the same. */
+const RECEIVERS: Readonly<Record<string, Behaviour>> = {
+  'receiver answers 500': () => 500,
+  'receiver hangs': () => 'hang',
+  'receiver drops its answer': (_delivery, response) => {
+    response.destroy();
+    return 'own';
+  },
+};
+
 export const ofTheOutside = {
   'model errors': behaves('server error', 'disconnect mid-answer', 'invalid JSON', 'rate limit'),
   'model hangs': behaves('hang'),
@@ -33,6 +44,14 @@ export const ofTheOutside = {
       return () => {
         facilitator.conduct = 'honest';
       };
+    },
+  },
+  'receiver of webhooks misbehaves': {
+    targets: ['receiver answers 500', 'receiver hangs', 'receiver drops its answer'],
+    longestMs: 4000,
+    inflict: ({ receiver }, target) => {
+      receiver.behave(RECEIVERS[target] ?? (() => 500));
+      return () => receiver.behave(() => 200);
     },
   },
   'node of a chain away': {

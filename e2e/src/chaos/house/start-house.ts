@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { holding, type Resources, systemClock } from '@orrery/service-kit';
 import { type ModelServer, startModelServer } from '@orrery/testing/model-server';
 import { type EvmPayments, startEvmPayments } from '@orrery/testing/payments';
-import { temporaryFolder } from '@orrery/testing/servers';
+import { temporaryFolder, type WebhookReceiver } from '@orrery/testing/servers';
 import { firstKey, SERVICES } from '@orrery/testing/system';
 import { type Link, startLink } from '../../external/link.js';
 import { writePaymentsFile } from '../../public/evm-offers.js';
@@ -12,6 +12,7 @@ import { listedModel } from '../../worlds/ai-racing-world.js';
 import { answersOperation } from '../load/start-load.js';
 import { type Backends, startBackends } from './backends.js';
 import { type Member, startMember } from './member.js';
+import { startReceiver } from './webhooks.js';
 
 /** An Orrery with two processes of every service, with everything around it: all of it may fail. */
 export interface House extends AsyncDisposable {
@@ -20,6 +21,8 @@ export interface House extends AsyncDisposable {
   readonly model: ModelServer;
   readonly payments: EvmPayments;
   readonly chain: LocalChain;
+  /** Of webhooks. */
+  readonly receiver: WebhookReceiver;
   /** From all processes to a chain's node: of pushes, and of payments. */
   readonly nodes: Readonly<Record<'chain' | 'payments', Link>>;
   readonly folder: string;
@@ -63,7 +66,7 @@ export const startHouse = (): Promise<House> =>
       const missing = await ready(START_MS);
       if (missing.length > 0) throw new Error(`${missing.join(', ')} did not become ready`);
       const key = await firstKey({ DATABASE_URL: backends.databaseUrl }, resources);
-      const secrets = [key, MODEL_KEY, outside.chain.env['LOCAL_KEY'] ?? ''];
+      const secrets = [key, MODEL_KEY, outside.chain.env['LOCAL_KEY'] ?? '', ...outside.webhookSecrets];
       return { members, backends, folder, key, lost, ready, ...outside, secrets };
     },
     { releaseTimeoutMs: END_MS },
@@ -88,13 +91,15 @@ async function startOutside(resources: Resources, folder: string) {
     return `http://127.0.0.1:${chainNode.port}`;
   });
   const nodes = { chain: chainNode as unknown as Link, payments: paymentNode };
+  const { receiver, env: webhookEnv, secrets: webhookSecrets } = await startReceiver(resources);
   const env = {
     ...chain.env,
+    ...webhookEnv,
     AI_MODELS_FILE: files.models,
     PAYMENTS_FILE: files.payments,
     MODEL_KEY,
   };
-  return { model, payments, chain, nodes, env };
+  return { model, payments, chain, receiver, nodes, env, webhookSecrets };
 }
 
 const aiModel = (baseUrl: string) => ({

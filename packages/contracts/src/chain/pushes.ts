@@ -3,8 +3,7 @@ import { DEPLOYMENT_PATH, deploymentPath, historyIdInPath, IN_DEPLOYMENT } from 
 import { address, count, nullableText, ordinal } from '../records/fields.js';
 import { MAX_LIMIT, pageQuery } from '../records/pagination.js';
 import { operationsAt } from '../rpc/operation.js';
-import { defineContract, defineMessage, rpc } from '../rpc/rpc.js';
-import { chainRpcs } from './chain-file.js';
+import { defineMessage, rpc } from '../rpc/rpc.js';
 
 /**
  * How far a push has come.
@@ -102,9 +101,6 @@ export const pushRpcs = {
     reply: z.object({ pushes: z.array(z.object({ historyId: z.string(), push: pushSummary })) }),
   }),
 };
-
-/** Everything that the chain-pusher answers. */
-export const chainContract = defineContract('chain-pusher', { ...chainRpcs, ...pushRpcs });
 
 /** How pushes of one deployment stand after a change; the newest message of a push is not always the last to arrive. */
 export const pushesChanged = z

@@ -81,6 +81,7 @@ export const ERRORS = {
   execution_not_found: meaning(404, 'Execution not found'),
   schedule_not_found: meaning(404, 'The deployment has no schedule of this event'),
   push_not_found: meaning(404, 'Push not found'),
+  webhook_not_found: meaning(404, 'Webhook not found'),
   key_not_found: meaning(404, 'Key not found'),
   account_not_found: meaning(404, 'Account not found'),
   // 405, 408
@@ -125,6 +126,7 @@ export const ERRORS = {
   internal: meaning(500, 'Internal error'),
   ai_output_invalid: meaning(502, 'The model gave no valid proposal', true),
   ai_model_unavailable: meaning(503, 'No usable AI model', true),
+  webhooks_unavailable: meaning(503, 'The server sends no webhooks'),
   unavailable: meaning(503, 'A service is unavailable', true),
   overloaded: meaning(503, 'The service is overloaded', true),
   storage_full: meaning(503, 'The disk of the database is full', true),

@@ -66,6 +66,19 @@ const requestLimits = z
   .meta({ id: 'RequestLimits', description: 'What requests may hold, and how many there may be.' });
 export type RequestLimits = z.infer<typeof requestLimits>;
 
+/** What holds for webhooks. */
+const webhookLimits = z
+  .strictObject({
+    perDeployment: count('Webhooks of a deployment.'),
+    attemptSeconds: seconds('within which a receiver has to answer'),
+    longestPauseSeconds: seconds('that the next attempt is away at most'),
+    disabledAfterSeconds: seconds('of failures after which a webhook is disabled'),
+    deliveriesKept: count('Deliveries of a webhook that are listed.'),
+    deliveriesKeptDays: count('Days for which they are listed.'),
+    waitingByHand: count('Deliveries of a webhook that are asked for at once.'),
+  })
+  .meta({ id: 'WebhookLimits', description: 'What holds for webhooks.' });
+
 /** The gateway asks the services for theirs. */
 export const limitRpcs = {
   'limits.get': operationsAt('/api/limits', 'Limits', {
@@ -76,6 +89,7 @@ export const limitRpcs = {
         requests: requestLimits.describe('Of all requests.'),
         definitions: definitionLimits.describe('Of worlds, entity schemas, events and versions.'),
         deployments: deploymentLimits.describe('Of deployments and executions.'),
+        webhooks: webhookLimits.describe('Of webhooks.'),
       })
       .meta({ id: 'Limits', description: 'The limits that the operator has set.' }),
   }),

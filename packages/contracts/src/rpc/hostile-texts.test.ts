@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { catalogContract } from '../catalog/contract.js';
-import { chainContract } from '../chain/pushes.js';
+import { chainContract } from '../chain-contract.js';
 import { accountContract, identityContract } from '../identity/contract.js';
 import { runtimeContract } from '../runtime/contract.js';
 import { liveContract } from '../runtime/live-executions.js';

@@ -3,13 +3,19 @@ import { pushRecord } from '../chain/pushes.js';
 import { DEPLOYMENT_PATH, IN_DEPLOYMENT } from '../names/names.js';
 import { operationsAt } from '../rpc/operation.js';
 import { defineContract } from '../rpc/rpc.js';
-import { hashedEntry, readBeside } from './journal.js';
+import { hashedEntry, type JournalFact, readBeside } from './journal.js';
 
 export const liveExecution = z.strictObject({ ...hashedEntry.shape, ...readBeside }).meta({
   id: 'LiveExecution',
   description: 'An execution as the live stream tells it, right after its commit.',
 });
 export type LiveExecution = z.infer<typeof liveExecution>;
+
+/** An entry without the members that are for services alone: as whoever may read the deployment sees it. */
+export function liveExecutionOf(fact: JournalFact): LiveExecution {
+  const { worldAddress: _world, inputHash: _input, binding: _binding, ...execution } = fact;
+  return execution;
+}
 
 /** The last event of a stream that does not go on: a client that reconnects is refused. */
 const streamEnd = z

@@ -1,6 +1,7 @@
 import { serviceCall } from '@orrery/bus';
 import { type JournalFact, runtimeContract } from '@orrery/contracts';
 import { firstDeadLetter, type InboxPosition, positionOf } from '@orrery/database';
+import { findReplacement } from './find-replacement.js';
 import type { FollowJournalOptions } from './options.js';
 import { EntryFailed, type Takes } from './take-entry.js';
 
@@ -16,8 +17,6 @@ export type CatchUp = (deployment: string) => Promise<void>;
 const CALL_TIMEOUT_MS = 10_000;
 /** Entries of one `journal.range`. */
 const PAGE = 100;
-/** Where a journal lost entries, the `tail_lost` that says so is looked for among this many entries. */
-const LOOK_BACK = 1000;
 
 export function createCatchUp<Schema>({
   service,
@@ -35,23 +34,11 @@ export function createCatchUp<Schema>({
       { deployment, after, limit: PAGE },
       serviceCall(service, clock, CALL_TIMEOUT_MS, signal),
     );
-  /** The nearest `tail_lost` at or before `until` that was written after the position was lost, else the last entry. */
-  const replacement = async (deployment: string, position: InboxPosition, until: number) => {
-    let found: JournalFact | undefined;
-    let last: JournalFact | undefined;
-    for (let after = Math.max(0, until - LOOK_BACK); after < until; ) {
-      const entries = (await read(deployment, after)).entries.filter(({ seq }) => seq <= until);
-      if (entries.length === 0) break;
-      found = entries.findLast(({ kind, input }) => saysLost(kind, input, position)) ?? found;
-      last = entries.at(-1);
-      after = last?.seq ?? until;
-    }
-    return found ?? last;
-  };
   const refuse = async (deployment: string, position: InboxPosition, head: number): Promise<void> => {
     // What stops the deployment already need not be this loss.
     if ((await firstDeadLetter(db, { consumer, key: deployment })) !== undefined) return;
-    const entry = await replacement(deployment, position, Math.min(head, position.seq));
+    const readAfter = async (after: number) => (await read(deployment, after)).entries;
+    const entry = await findReplacement(readAfter, position.seq, Math.min(head, position.seq));
     if (entry === undefined) throw new Error(`the journal of ${deployment} has no entry any more`);
     throw lost(entry, position);
   };
@@ -82,9 +69,6 @@ export function createCatchUp<Schema>({
 /** Whether a journal lacks the entry at a position, or has another one there. */
 const isWithout = (entries: readonly JournalFact[], head: number, { seq, hash }: InboxPosition): boolean =>
   head < seq || (hash !== null && entries.some((entry) => entry.seq === seq && entry.hash !== hash));
-
-const saysLost = (kind: string, input: JournalFact['input'], position: InboxPosition): boolean =>
-  kind === 'tail_lost' && typeof input.seq === 'number' && input.seq >= position.seq;
 
 function lost(entry: JournalFact, position: InboxPosition): EntryFailed {
   const reason = `tail_lost: the journal has lost entries that were handled, up to number ${position.seq}. A skip goes on after number ${entry.seq}.`;

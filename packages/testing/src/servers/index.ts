@@ -10,3 +10,10 @@ export { runServerProgram, type TestServer } from './server-program.js';
 export { type SolanaNode, startSolanaNode } from './solana-node.js';
 export { type ReplicatedPostgres, startReplicatedPostgres } from './standby.js';
 export { temporaryFolder } from './temporary-folder.js';
+export {
+  type Behaviour,
+  makeCertificate,
+  type ReceivedDelivery,
+  startWebhookReceiver,
+  type WebhookReceiver,
+} from './webhook-receiver.js';

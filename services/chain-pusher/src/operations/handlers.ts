@@ -4,12 +4,12 @@ import {
   type ChainConfig,
   type ChainRecord,
   CONTENT_BYTES,
-  type chainContract,
+  type chainRpcs,
   type Handlers,
   type PushRecord,
   paginationOf,
+  type pushRpcs,
   refuseDeepPage,
-  runtimeContract,
   ServiceError,
 } from '@orrery/contracts';
 import { transaction } from '@orrery/database';
@@ -19,12 +19,9 @@ import { unavailableChains } from '../store/chains/chain-lease.js';
 import { type Remedy, remedyFailed } from '../store/lanes/lane-failure.js';
 import { listPushes, pushesOf } from '../store/pushes/push-store.js';
 import type { Db } from '../store/tables/schema.js';
+import { type Path, relationOf } from './relation.js';
 
-type Rpcs = typeof chainContract extends { rpcs: infer R } ? R : never;
-interface Path {
-  readonly worldAddress: string;
-  readonly address: string;
-}
+type Rpcs = typeof chainRpcs & typeof pushRpcs;
 
 export interface PushDependencies {
   readonly db: Db;
@@ -36,7 +33,7 @@ export interface PushDependencies {
 }
 
 export function pushHandlers(dependencies: PushDependencies): Handlers<Rpcs> {
-  const { db, chains } = dependencies;
+  const { db, bus, chains } = dependencies;
   const createToRecord = async () => {
     const unavailable = await unavailableChains(db);
     return (row: PushRow): PushRecord => {
@@ -61,7 +58,7 @@ export function pushHandlers(dependencies: PushDependencies): Handlers<Rpcs> {
     },
     'pushes.list': async ({ params, query }, call) => {
       refuseDeepPage(query);
-      const { address } = await relationOf(dependencies, params, call);
+      const { address } = await relationOf(bus, params, call);
       const { rows, count } = await listPushes(db, address, query, query);
       const pagination = paginationOf(query, count.total);
       return {
@@ -96,14 +93,6 @@ const toChainRecord = (
   limits: { contentBytes: CONTENT_BYTES[family], pushesPerTransaction: PUSHES_PER_TRANSACTION },
 });
 
-/** @throws `deployment_not_found` where the caller may not see it */
-const relationOf = ({ bus }: Pick<PushDependencies, 'bus'>, params: Path, call: CallContext) =>
-  bus.call(
-    runtimeContract.rpcs['deployments.relation'],
-    { params: { worldAddress: params.worldAddress, address: params.address } },
-    call,
-  );
-
 interface RemedyRequest {
   readonly params: Path & { readonly historyId: string; readonly chain: string };
 }
@@ -114,8 +103,8 @@ async function apply(
   { params }: RemedyRequest,
   call: CallContext,
 ): Promise<PushRow> {
-  const { db, wake } = dependencies;
-  const { address, relation } = await relationOf(dependencies, params, call);
+  const { db, bus, wake } = dependencies;
+  const { address, relation } = await relationOf(bus, params, call);
   if (relation !== 'owner') {
     throw new ServiceError('forbidden', 'Only the owner of a deployment may do this.');
   }

@@ -5,6 +5,7 @@ import {
   MAX_LIMIT,
   type RequestLimits,
   runtimeContract,
+  WEBHOOK_LIMITS,
 } from '@orrery/contracts';
 import type { RatePolicies } from '../core/rates/token-bucket.js';
 import type { GatewayCall, IdentityHandlers } from '../core/requests/operation.js';
@@ -30,7 +31,7 @@ export const limitHandlers = (
         bus.call(catalogContract.rpcs['limits.ofDefinitions'], {}, call),
         bus.call(runtimeContract.rpcs['limits.ofDeployments'], {}, call),
       ]);
-      return { data: { requests, definitions, deployments } };
+      return { data: { requests, definitions, deployments, webhooks: WEBHOOK_LIMITS } };
     },
   };
 };

@@ -1,4 +1,4 @@
-import type { JournalFact, LiveExecution } from '@orrery/contracts';
+import { type JournalFact, liveExecutionOf } from '@orrery/contracts';
 import type { Clock } from '@orrery/service-kit';
 import type { createHeadWatch, createJournalClient } from './watches.js';
 
@@ -186,9 +186,3 @@ const lineOf = (fact: JournalFact): Line => ({
 
 /** Keeps a connection open through proxies and advances the client's last id. */
 export const heartbeat = (id: number): string => `: still here\nid: ${id}\n\n`;
-
-/** The members that readers of the history see; the others are for services. */
-function liveExecutionOf(fact: JournalFact): LiveExecution {
-  const { worldAddress: _world, inputHash: _input, binding: _binding, ...execution } = fact;
-  return execution;
-}

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { PUSHES_PER_TRANSACTION, withinBytes } from '../../core/pushes/batch.js';
-import { withinQuota } from '../accounts/quota-store.js';
+import { withinQuota } from '../accounts/account-store.js';
 import { freeNonces, type NonceTerms } from '../submissions/nonces.js';
 import type { Trx } from '../tables/schema.js';
 

@@ -1,4 +1,10 @@
-import type { PushProblem, PushStatus } from '@orrery/contracts';
+import type {
+  DeliveryRecord,
+  ExecutionStatus,
+  PushProblem,
+  PushStatus,
+  WebhookProblem,
+} from '@orrery/contracts';
 import type { OutboxSchema } from '@orrery/database';
 import type { ColumnType, Generated, Kysely, Transaction } from 'kysely';
 import type { SubmissionState } from '../../core/submissions/submission.js';
@@ -11,9 +17,11 @@ export interface ChainPusherSchema extends OutboxSchema {
   attempts: AttemptsTable;
   transactions: TransactionsTable;
   chains: ChainsTable;
-  accounts: { account_id: number; pushes_per_day: number | null; revision: number };
+  accounts: { account_id: number; pushes_per_day: number | null; revision: number; disabled: boolean };
   push_usage: { account_id: number; day: string; pushes: number };
   adoptions: { deployment: string; chain: string; outcome: string | null; requested_at: Generated<Date> };
+  webhooks: WebhooksTable;
+  webhook_deliveries: DeliveriesTable;
 }
 
 export type Db = Kysely<ChainPusherSchema>;
@@ -100,4 +108,58 @@ interface ChainsTable {
   /** Whose transactions are sent, and how many of them the chain has included; null where it does not count them. */
   signer: string | null;
   nonce: number | null;
+}
+
+interface WebhooksTable {
+  id: string;
+  deployment: string;
+  account_id: number | null;
+  url: string;
+  events: ColumnType<string[] | null, string | null, string | null>;
+  status: ExecutionStatus | null;
+  /** Encrypted, as the one before it, which signs until its time has come. */
+  secret: string;
+  old_secret: string | null;
+  old_secret_until: NullableTime;
+  /** The entry of the journal that it is done with, and its hash; null where it is not known. */
+  seq: number;
+  hash: string | null;
+  /** The last entry of the journal, as far as known. */
+  head_seq: number;
+  /** Null: there is nothing to do. */
+  due_at: NullableTime;
+  /** Of the process that delivers, until the time. */
+  claim: Generated<string | null>;
+  claimed_until: NullableTime;
+  /** Its last attempt failed, or took long: it shares the room of those. */
+  is_slow: Generated<boolean>;
+  failures: Generated<number>;
+  failing_since: NullableTime;
+  /** When the entry happened that is tried again. */
+  waiting_since: NullableTime;
+  problem: ColumnType<WebhookProblem | null, string | null | undefined, string | null>;
+  disabled_at: NullableTime;
+  /** The number given last to a delivery, and that of the entry that is tried again. */
+  last_number: Generated<number>;
+  open_number: Generated<number | null>;
+  created_at: Time;
+  updated_at: Time;
+}
+
+interface DeliveriesTable {
+  webhook_id: string;
+  number: number;
+  kind: DeliveryRecord['kind'];
+  history_id: string | null;
+  seq: number | null;
+  event: string | null;
+  state: DeliveryRecord['state'];
+  attempts: Generated<number>;
+  response_status: number | null;
+  problem: WebhookProblem | null;
+  duration_ms: number | null;
+  created_at: Time;
+  attempted_at: NullableTime;
+  /** Of the process that sends what was asked for. */
+  claimed_until: NullableTime;
 }

@@ -53,6 +53,8 @@ const membersOf = ({ properties }: JsonSchema) => properties as Record<string, J
 export const operationId = (name: string): string =>
   name.replaceAll(/\.(\w)/g, (_dot, letter: string) => letter.toUpperCase());
 
+const queued = { state: 'queued', attempts: 0, responseStatus: null, durationMs: null, attemptedAt: null };
+
 /** What an operation makes of the record: the members in which its answer differs from the example above. */
 export const OUTCOME_EXAMPLES: Readonly<Record<string, object>> = {
   'worlds.update': { description: 'Races every hour' },
@@ -75,6 +77,9 @@ export const OUTCOME_EXAMPLES: Readonly<Record<string, object>> = {
   'instances.create': { state: { wins: 3 }, revision: 1, updatedAt: at('30:00') },
   'schedules.pause': { status: 'paused', pausedBy: ['schedule'], nextAt: null },
   'schedules.run': { kind: 'manual' },
+  'webhooks.update': { events: null },
+  'webhooks.test': { kind: 'test', historyId: null, seq: null, event: null, ...queued },
+  'webhooks.redeliver': { kind: 'redelivery', ...queued },
   'pushes.retry': { status: 'queued', transaction: null, block: null, explorerUrl: null },
   'pushes.skip': { status: 'queued', transaction: null, block: null, explorerUrl: null, truncated: true },
 };

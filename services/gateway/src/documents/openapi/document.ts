@@ -33,6 +33,7 @@ const TAGS: Readonly<Record<string, string>> = {
   'What if': 'Histories replayed with changes, in forks that reach nobody',
   History: 'The hash-chained record of everything that happened in a deployment',
   Chains: 'Pushes of executions to chains',
+  Webhooks: 'Addresses that the executions of a deployment are sent to',
   'AI models': 'The AI models that can propose changes',
   Payments: 'Payments for public executions',
   Schedules: 'Events that run by themselves',

@@ -1,3 +1,5 @@
+import { WEBHOOK_LIMITS } from '@orrery/contracts';
+
 /** The limits that are in force by default, as `GET /api/limits` answers them. */
 export const LIMITS_EXAMPLE = {
   requests: {
@@ -42,4 +44,5 @@ export const LIMITS_EXAMPLE = {
     messageMaxAgeSeconds: 300,
     messageMaxAheadSeconds: 60,
   },
+  webhooks: WEBHOOK_LIMITS,
 };

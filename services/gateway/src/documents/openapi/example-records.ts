@@ -1,6 +1,6 @@
 import { canonicalHash } from '@orrery/contracts';
 import { LIMITS_EXAMPLE } from './example-limits.js';
-import { daily, direct, PATH_EXAMPLES, speed, wallet, wins } from './examples.js';
+import { daily, direct, PATH_EXAMPLES, speed, wallet, webhook, wins } from './examples.js';
 
 const {
   idOrAddress,
@@ -10,6 +10,7 @@ const {
   instanceId = '',
   chain,
   id,
+  webhookId,
 } = PATH_EXAMPLES;
 
 /** A time of the morning on which all of it happened. */
@@ -30,6 +31,19 @@ const version = {
   executionSettings: null,
   guards: null,
   ...direct,
+  ...times,
+};
+
+const webhookShown = {
+  id: webhookId,
+  ...webhook,
+  state: 'active',
+  seq: 5,
+  behind: 0,
+  failingSince: null,
+  nextAttemptAt: null,
+  problem: null,
+  disabledAt: null,
   ...times,
 };
 
@@ -279,6 +293,22 @@ export const RECORD_EXAMPLES: Readonly<Record<string, unknown>> = {
   },
   Payment: payment,
   PaymentTotal: { amount: payment.amount, ...asset, status: payment.status, payments: 1 },
+  Webhook: webhookShown,
+  CreatedWebhook: { ...webhookShown, secret: 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD' },
+  WebhookDelivery: {
+    number: 1,
+    kind: 'entry',
+    historyId,
+    seq: entry.seq,
+    event: entry.event,
+    state: 'delivered',
+    attempts: 1,
+    responseStatus: 204,
+    problem: null,
+    durationMs: 38,
+    createdAt: at('33:00'),
+    attemptedAt: at('33:00'),
+  },
   Push: { historyId, seq: entry.seq, ...pushed, truncated: false, digest },
   Chain: {
     name: chain,

@@ -23,6 +23,7 @@ export const daily = {
 export const wallet = '7xKXtg2CW87d97TXJSDpbD5jBkheTqA83TZRuJosgAsU';
 export const wins = { name: 'wins', type: 'integer', constraints: { min: 0 }, defaultValue: 0 };
 export const speed = { name: 'speed', type: 'float', constraints: { min: 0, max: 100 }, defaultValue: 50 };
+export const webhook = { url: 'https://scores.example/orrery', events: ['race-result'], status: 'succeeded' };
 const bindings = [{ event: 'race-result', eventVersion: 1 }];
 
 /** Bodies by operation that build a racing world. An e2e test sends each of them to a running server. */
@@ -66,6 +67,9 @@ export const BODY_EXAMPLES: Readonly<Record<string, unknown>> = {
     signature: '5'.repeat(88),
     message: `orrery:0x${'5a'.repeat(20)}:race-result:1763976600001`,
   },
+  'webhooks.create': webhook,
+  'webhooks.update': { events: null, isEnabled: true },
+  'webhooks.redeliver': { historyId: '0190f3c2-7c1e-7a10-8c00-000000000001' },
   'cron.preview': { schedule: '0 9 * * *' },
   'auth.challenge': {
     wallet,
@@ -99,6 +103,7 @@ export const PATH_EXAMPLES: Readonly<Record<string, string>> = {
   historyId: '0190f3c2-7c1e-7a10-8c00-000000000001',
   executionId: '0190f3c2-7c1e-7a10-8c00-000000000002',
   hash: 'd'.repeat(64),
+  webhookId: '7f9c24e5-2f3b-4d0e-9a51-6b1c0d8e4f3a',
   id: '0aB1cD2eF3gH',
 };
 
@@ -134,6 +139,8 @@ const PARAMETER_EXAMPLES: Readonly<Record<string, Readonly<Record<string, unknow
   'pushes.list': { state: 'confirmed' },
   'schedules.run': { 'idempotency-key': 'run-1' },
   'occurrences.list': { status: 'fired' },
+  'webhooks.rotateSecret': { graceSeconds: 3600 },
+  'webhooks.deliveries': { state: 'failed' },
   'keys.rotate': { graceSeconds: 3600 },
 };
 

@@ -16,7 +16,10 @@ describe('the reference page', () => {
   });
 
   it('loads nothing from elsewhere and runs nothing', () => {
-    expect(page).not.toMatch(/<script|<link|<img|src=|https?:\/\/|@import|url\(/);
+    // An address in an example is text.
+    expect(page.replaceAll('https://scores.example', '')).not.toMatch(
+      /<script|<link|<img|src=|https?:\/\/|@import|url\(/,
+    );
   });
 
   it('says how to authenticate, how an error looks, and where the guides are', () => {

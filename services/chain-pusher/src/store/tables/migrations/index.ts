@@ -119,4 +119,55 @@ export const migrations: Migrations = {
   '0008_signer_counts': statements(`
     alter table chains add column signer text, add column nonce bigint;
   `),
+  /** Addresses that journals are sent to, how far each is, and what became of its deliveries (docs/adr/0042). */
+  '0009_webhooks': statements(`
+    create table webhooks (
+      id uuid primary key,
+      deployment text not null,
+      account_id bigint,
+      url text not null,
+      events jsonb,
+      status text,
+      secret text not null,
+      old_secret text,
+      old_secret_until timestamptz,
+      seq bigint not null,
+      hash text,
+      head_seq bigint not null,
+      due_at timestamptz,
+      claim uuid,
+      claimed_until timestamptz,
+      is_slow boolean not null default false,
+      failures integer not null default 0,
+      failing_since timestamptz,
+      waiting_since timestamptz,
+      problem jsonb,
+      disabled_at timestamptz,
+      last_number bigint not null default 0,
+      open_number bigint,
+      created_at timestamptz not null default now(),
+      updated_at timestamptz not null default now()
+    ) with (fillfactor = 50);
+    create index webhooks_of_deployments on webhooks (deployment, created_at, id);
+    create index webhooks_due on webhooks (is_slow, due_at) where due_at is not null and disabled_at is null;
+    create table webhook_deliveries (
+      webhook_id uuid not null references webhooks (id) on delete cascade,
+      number bigint not null,
+      kind text not null,
+      history_id uuid,
+      seq bigint,
+      event text,
+      state text not null,
+      attempts integer not null default 0,
+      response_status integer,
+      problem jsonb,
+      duration_ms integer,
+      created_at timestamptz not null default now(),
+      attempted_at timestamptz,
+      claimed_until timestamptz,
+      primary key (webhook_id, number)
+    ) with (fillfactor = 80);
+    create index webhook_deliveries_queued on webhook_deliveries (created_at) where state = 'queued';
+    alter table accounts add column disabled boolean not null default false;
+  `),
 };

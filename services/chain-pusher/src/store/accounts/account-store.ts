@@ -3,14 +3,21 @@ import { sql } from 'kysely';
 import { withinGrant } from '../../core/pushes/batch.js';
 import type { Db, Trx } from '../tables/schema.js';
 
-/** Stores an account's quota of pushes unless a newer revision is stored already. What waits for it is tried again. */
-export async function storeQuota(db: Db, { accountId, quotas, revision }: AccountState): Promise<void> {
+/**
+ * Stores an account's quota of pushes, and whether it is disabled, unless a newer revision is stored already. What waits for
+ * the quota is tried again. A process of the release before stores a revision without saying whether it is disabled.
+ */
+export async function storeAccount(
+  db: Db,
+  { accountId, disabled, quotas, revision }: AccountState,
+): Promise<void> {
   await sql`
-    insert into accounts as known (account_id, pushes_per_day, revision)
-    values (${accountId}, ${quotas.pushesPerDay ?? null}, ${revision})
+    insert into accounts as known (account_id, pushes_per_day, revision, disabled)
+    values (${accountId}, ${quotas.pushesPerDay ?? null}, ${revision}, ${disabled})
     on conflict (account_id) do update
-      set pushes_per_day = excluded.pushes_per_day, revision = excluded.revision
-      where known.revision < excluded.revision`.execute(db);
+      set pushes_per_day = excluded.pushes_per_day, revision = excluded.revision, disabled = excluded.disabled
+      where known.revision < excluded.revision
+        or (known.revision = excluded.revision and known.disabled <> excluded.disabled)`.execute(db);
   await sql`
     update lanes set wait_until = null, waits_for = null
     from deployments

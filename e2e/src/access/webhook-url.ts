@@ -1,0 +1,2 @@
+/** Nobody is there. */
+export const WEBHOOK_URL = 'https://webhooks.invalid/';

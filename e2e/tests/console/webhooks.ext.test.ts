@@ -1,0 +1,82 @@
+import { Resources } from '@orrery/service-kit';
+import { PATIENT } from '@orrery/testing';
+import { makeCertificate, startWebhookReceiver, type WebhookReceiver } from '@orrery/testing/servers';
+import { Webhook } from 'standardwebhooks';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { apiClient } from '../../src/api/api-client.js';
+import { type ConsoleHouse, startConsoleHouse } from '../../src/console/console-house.js';
+import { expectSound } from '../../src/console/expect-sound.js';
+import { confirmInDialog } from '../../src/console/write-editor.js';
+import { describeWithProgram } from '../../src/external/describe-with-program.js';
+import { racingWorld } from '../../src/worlds/racing-world.js';
+
+describeWithProgram('chromium', 'webhooks in the console', () => {
+  const resources = new Resources(PATIENT);
+  let house: ConsoleHouse;
+  let receiver: WebhookReceiver;
+  let path: string;
+  let race: () => Promise<unknown>;
+  beforeAll(async () => {
+    const files = await makeCertificate(resources);
+    receiver = await startWebhookReceiver(resources, files);
+    const env = { NODE_EXTRA_CA_CERTS: files.certificate, WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' };
+    house = await startConsoleHouse(env);
+    const api = apiClient(house.system.url, house.system.key);
+    const made = await racingWorld(api);
+    path = made.deployment;
+    const input = { raceId: 'R1', winner: 'HORSE_1' };
+    race = () => api.post(`${path}/execute`, { event: 'race_result', input });
+  });
+  afterAll(async () => {
+    await house?.[Symbol.asyncDispose]();
+    await resources.release();
+  });
+
+  it('are made, shown with what was sent to them, sent again, and removed', async () => {
+    await using watched = await house.open(`${path}/settings`);
+    const { page } = watched;
+    await page.getByText('No webhook is set up.').waitFor();
+    await page.getByRole('button', { name: 'New webhook' }).click();
+    const form = page.getByRole('dialog', { name: 'New webhook' });
+    await form.getByLabel('Address').fill('http://127.0.0.1/');
+    await form.getByRole('button', { name: 'Create' }).click();
+    await form.getByText('An address that begins with https:// is required.').first().waitFor();
+    await expectSound(watched);
+    await form.getByLabel('Address').fill(`${receiver.url}/races`);
+    await form.getByLabel('race_result').check();
+    await form.getByRole('button', { name: 'Create' }).click();
+    const shown = page.getByRole('dialog', { name: 'The secret of the webhook' });
+    const secret = (await shown.locator('code').textContent()) ?? '';
+    expect(secret).toMatch(/^whsec_/);
+    await expectSound(watched);
+    await shown.getByRole('button', { name: 'I have it' }).click();
+    await page.getByText('all executions of race_result').waitFor();
+
+    await race();
+    await vi.waitFor(() => expect(receiver.deliveries).toHaveLength(1));
+    const [{ body, headers } = { body: '', headers: {} }] = receiver.deliveries;
+    expect(new Webhook(secret).verify(body, headers as Record<string, string>)).toMatchObject({
+      event: 'race_result',
+    });
+    await page.getByRole('button', { name: 'Deliveries' }).click();
+    const list = page.getByRole('dialog', { name: /^Deliveries to/ });
+    await list.getByText('delivered').first().waitFor();
+    await expectSound(watched);
+    await list.getByRole('button', { name: 'Send delivery 1 again' }).click();
+    await list.getByRole('button', { name: 'Send a test' }).click();
+    await vi.waitFor(() => expect(receiver.deliveries).toHaveLength(3));
+    await page.keyboard.press('Escape');
+
+    receiver.behave(() => 500);
+    await race();
+    await page.getByText('retrying').waitFor();
+    await page.getByText('It answered 500.').waitFor();
+    receiver.behave(() => 200);
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByText('active', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Remove', exact: true }).click();
+    await confirmInDialog(page, 'Remove');
+    await page.getByText('No webhook is set up.').waitFor();
+    await expectSound(watched);
+  });
+});

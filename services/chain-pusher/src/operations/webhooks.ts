@@ -1,0 +1,171 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { Bus } from '@orrery/bus';
+import {
+  accountOf,
+  type CallContext,
+  type Handlers,
+  paginationOf,
+  refuseDeepPage,
+  runtimeContract,
+  ServiceError,
+  type webhookRpcs,
+} from '@orrery/contracts';
+import type { AllowsAddress } from '../core/webhooks/address-rules.js';
+import type { Seal } from '../core/webhooks/seal.js';
+import { secretText } from '../core/webhooks/signature.js';
+import { toDeliveryRecord, toWebhookRecord } from '../core/webhooks/webhook-record.js';
+import type { Db } from '../store/tables/schema.js';
+import { type AskedFor, listDeliveries, queueDelivery } from '../store/webhooks/delivery-store.js';
+import {
+  deleteWebhook,
+  findWebhook,
+  insertWebhook,
+  listWebhooks,
+  replaceSecret,
+  updateWebhook,
+} from '../store/webhooks/webhook-store.js';
+import { type Path, relationOf } from './relation.js';
+
+/** What sends. */
+export interface Deliveries {
+  readonly seal: Seal;
+  headOf(deployment: string): Promise<{ seq: number; hash: string | null }>;
+  /** Something of this deployment may have become due. */
+  changed(deployment: string): void;
+}
+
+export interface WebhookDependencies {
+  readonly db: Db;
+  readonly bus: Pick<Bus, 'call'>;
+  readonly allows: AllowsAddress;
+  /** Undefined where the operator has set no key. */
+  readonly deliveries: Deliveries | undefined;
+}
+
+const SECRET_BYTES = 32;
+/** Seconds that a replaced secret signs too. */
+const GRACE_SECONDS = 86_400;
+
+export function webhookHandlers(dependencies: WebhookDependencies): Handlers<typeof webhookRpcs> {
+  const { db, allows, deliveries } = dependencies;
+  const ofOwner = async (params: Path, call: CallContext) => ownedBy(dependencies, params, call);
+  const keyOf = async (params: Path & { webhookId: string }, call: CallContext) => ({
+    deployment: await ofOwner(params, call),
+    id: params.webhookId,
+  });
+  const sending = () => {
+    if (deliveries === undefined) throw new ServiceError('webhooks_unavailable', UNAVAILABLE);
+    return deliveries;
+  };
+  const newSecret = (seal: Seal, id: string) => {
+    const secret = secretText(randomBytes(SECRET_BYTES));
+    return { secret, sealed: seal.close(secret, id) };
+  };
+  const ask = async (
+    params: Path & { webhookId: string },
+    call: CallContext,
+    asked: () => Promise<AskedFor>,
+  ) => {
+    const key = await keyOf(params, call);
+    const { changed } = sending();
+    await findWebhook(db, key);
+    const row = await queueDelivery(db, key, await asked());
+    changed(key.deployment);
+    return { data: toDeliveryRecord(row) };
+  };
+
+  return {
+    'webhooks.list': async ({ params, query }, call) => {
+      refuseDeepPage(query);
+      const { rows, total } = await listWebhooks(db, await ofOwner(params, call), query);
+      return { data: rows.map(toWebhookRecord), pagination: paginationOf(query, total) };
+    },
+    'webhooks.create': async ({ params, body }, call) => {
+      const deployment = await ofOwner(params, call);
+      const { seal, headOf, changed } = sending();
+      refuseLiteral(body.url, allows);
+      const id = randomUUID();
+      const { secret, sealed } = newSecret(seal, id);
+      const made = {
+        ...{ id, deployment, secret: sealed },
+        accountId: accountOf(call.caller) ?? null,
+        head: await headOf(deployment),
+      };
+      const row = await insertWebhook(db, made, body);
+      changed(deployment);
+      return { data: { ...toWebhookRecord(row), secret } };
+    },
+    'webhooks.get': async ({ params }, call) => ({
+      data: toWebhookRecord(await findWebhook(db, await keyOf(params, call))),
+    }),
+    'webhooks.update': async ({ params, body }, call) => {
+      const key = await keyOf(params, call);
+      if (body.url !== undefined) refuseLiteral(body.url, allows);
+      const row = await updateWebhook(db, key, body);
+      deliveries?.changed(key.deployment);
+      return { data: toWebhookRecord(row) };
+    },
+    'webhooks.delete': async ({ params }, call) => {
+      await deleteWebhook(db, await keyOf(params, call));
+      return { data: { deleted: true } };
+    },
+    'webhooks.rotateSecret': async ({ params, query }, call) => {
+      const key = await keyOf(params, call);
+      const { secret, sealed } = newSecret(sending().seal, key.id.toLowerCase());
+      const row = await replaceSecret(db, key, sealed, query.graceSeconds ?? GRACE_SECONDS);
+      return { data: { ...toWebhookRecord(row), secret } };
+    },
+    'webhooks.test': ({ params }, call) => ask(params, call, async () => TEST),
+    'webhooks.deliveries': async ({ params, query }, call) => {
+      refuseDeepPage(query);
+      const { rows, total } = await listDeliveries(db, await keyOf(params, call), query.state, query);
+      return { data: rows.map(toDeliveryRecord), pagination: paginationOf(query, total) };
+    },
+    'webhooks.redeliver': ({ params, body }, call) =>
+      ask(params, call, async () => ({
+        kind: 'redelivery',
+        ...(await executionOf(dependencies, params, body.historyId, call)),
+      })),
+  };
+}
+
+const UNAVAILABLE = 'This server sends no webhooks: its operator has set no WEBHOOK_KEYS.';
+const TEST: AskedFor = { kind: 'test', history_id: null, seq: null, event: null };
+
+/** The address of a deployment of the caller. @throws `deployment_not_found`, `forbidden` */
+async function ownedBy(
+  { bus }: Pick<WebhookDependencies, 'bus'>,
+  params: Path,
+  call: CallContext,
+): Promise<string> {
+  const { address, relation } = await relationOf(bus, params, call);
+  if (relation !== 'owner')
+    throw new ServiceError('forbidden', 'Only the owner of a deployment may do this.');
+  return address;
+}
+
+/** What a name leads to is checked whenever a connection is made. @throws `validation_failed` */
+function refuseLiteral(url: string, allows: AllowsAddress): void {
+  const host = new URL(url).hostname.replace(/^\[(.*)\]$/, '$1');
+  const isAddress = /^[\d.]+$/.test(host) || host.includes(':');
+  if (!isAddress || allows(host)) return;
+  const message = 'The address is not public, and the operator allows no others.';
+  const errors = [{ pointer: '/url', code: 'address_refused', message }];
+  throw new ServiceError('validation_failed', `/url: ${message}`, { errors });
+}
+
+/** @throws `history_entry_not_found` also for what is no execution */
+async function executionOf(
+  { bus }: Pick<WebhookDependencies, 'bus'>,
+  { worldAddress, address }: Path,
+  historyId: string,
+  call: CallContext,
+): Promise<Omit<AskedFor, 'kind'>> {
+  const { data } = await bus.call(
+    runtimeContract.rpcs['history.get'],
+    { params: { worldAddress, address, historyId }, query: {}, headers: {}, body: {} },
+    call,
+  );
+  if (data.kind !== 'execution') throw new ServiceError('history_entry_not_found');
+  return { history_id: data.id, seq: data.seq, event: data.event };
+}

@@ -1,0 +1,200 @@
+import { type RequestOf, ServiceError, WEBHOOK_LIMITS, type webhookRpcs } from '@orrery/contracts';
+import { countUpTo, page, transaction } from '@orrery/database';
+import { type Selectable, sql } from 'kysely';
+import type { Seal } from '../../core/webhooks/seal.js';
+import type { ChainPusherSchema, Db, Trx } from '../tables/schema.js';
+
+export type WebhookRow = Selectable<ChainPusherSchema['webhooks']>;
+type Body<Name extends keyof typeof webhookRpcs> = RequestOf<(typeof webhookRpcs)[Name]>['body'];
+
+/** One webhook of one deployment. */
+export interface WebhookKey {
+  readonly deployment: string;
+  readonly id: string;
+}
+
+const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
+
+export const notFound = (): ServiceError => new ServiceError('webhook_not_found');
+
+/** @throws `webhook_not_found` */
+export async function findWebhook(db: Db, { deployment, id }: WebhookKey): Promise<WebhookRow> {
+  const row = UUID.test(id)
+    ? await db
+        .selectFrom('webhooks')
+        .selectAll()
+        .where('id', '=', id)
+        .where('deployment', '=', deployment)
+        .executeTakeFirst()
+    : undefined;
+  if (row === undefined) throw notFound();
+  return row;
+}
+
+/** In the order in which they were made. */
+export async function listWebhooks(db: Db, deployment: string, window: { page: number; limit: number }) {
+  const all = db.selectFrom('webhooks').where('deployment', '=', deployment);
+  const [rows, { total }] = await Promise.all([
+    page(all.selectAll().orderBy('created_at').orderBy('id'), window).execute(),
+    countUpTo(db, all),
+  ]);
+  return { rows, total };
+}
+
+export interface NewWebhook extends WebhookKey {
+  readonly accountId: number | null;
+  readonly secret: string;
+  /** The last entry of the journal: it begins after it. */
+  readonly head: { readonly seq: number; readonly hash: string | null };
+}
+
+/** @throws `limit_reached` */
+export const insertWebhook = (
+  db: Db,
+  { id, deployment, accountId, secret, head }: NewWebhook,
+  { url, events, status }: Body<'webhooks.create'>,
+): Promise<WebhookRow> =>
+  transaction(db, async (trx) => {
+    await sql`select pg_advisory_xact_lock(hashtextextended(${`webhooks ${deployment}`}, 0))`.execute(trx);
+    const { total } = await countUpTo(trx, trx.selectFrom('webhooks').where('deployment', '=', deployment));
+    if (total >= WEBHOOK_LIMITS.perDeployment)
+      throw new ServiceError(
+        'limit_reached',
+        `A deployment may have at most ${WEBHOOK_LIMITS.perDeployment} webhooks.`,
+      );
+    return trx
+      .insertInto('webhooks')
+      .values({
+        id,
+        deployment,
+        account_id: accountId,
+        url: new URL(url).href,
+        events: jsonOf(events),
+        status: status ?? null,
+        secret,
+        seq: head.seq,
+        hash: head.hash,
+        head_seq: head.seq,
+        // What was committed meanwhile is looked for at once.
+        due_at: sql<Date>`now()`,
+      })
+      .returningAll()
+      .executeTakeFirstOrThrow();
+  });
+
+const jsonOf = (value: unknown): string | null => (value == null ? null : JSON.stringify(value));
+
+/** What follows from new settings is tried at once: a claim under way ends, and what it has sent meanwhile may be sent again. */
+const ANEW = {
+  claim: null,
+  claimed_until: null,
+  due_at: sql<Date>`now()`,
+  failures: 0,
+  failing_since: null,
+  is_slow: false,
+  problem: null,
+  disabled_at: null,
+};
+
+/** @throws `webhook_not_found` */
+export async function updateWebhook(
+  db: Db,
+  { deployment, id }: WebhookKey,
+  { url, events, status, isEnabled }: Body<'webhooks.update'>,
+): Promise<WebhookRow> {
+  return transaction(db, async (trx) => {
+    const known = await findWebhook(trx, { deployment, id });
+    const isOn = isEnabled ?? known.disabled_at === null;
+    const disabled = {
+      claim: null,
+      claimed_until: null,
+      due_at: null,
+      disabled_at: known.disabled_at ?? sql<Date>`now()`,
+      problem: isEnabled === false ? JSON.stringify(BY_HAND) : jsonOf(known.problem),
+    };
+    const row = await trx
+      .updateTable('webhooks')
+      .set({
+        ...(isOn ? ANEW : disabled),
+        ...(url !== undefined && { url: new URL(url).href }),
+        ...(events !== undefined && { events: jsonOf(events) }),
+        ...(status !== undefined && { status }),
+        updated_at: sql<Date>`now()`,
+      })
+      .where('id', '=', id)
+      .returningAll()
+      .executeTakeFirst();
+    if (row === undefined) throw notFound();
+    return row;
+  });
+}
+
+const BY_HAND = { code: 'disabled', detail: 'Its owner has disabled it.' };
+
+/** @throws `webhook_not_found` */
+export async function deleteWebhook(db: Db, key: WebhookKey): Promise<void> {
+  const { id } = await findWebhook(db, key);
+  await db.deleteFrom('webhooks').where('id', '=', id).execute();
+}
+
+/** Deployments that are no more have no webhooks. */
+export const deleteWebhooksOf = (db: Db, deployments: readonly string[]) =>
+  db.deleteFrom('webhooks').where('deployment', 'in', deployments).execute();
+
+/** The secret before signs too, for so many seconds. @throws `webhook_not_found` */
+export async function replaceSecret(
+  db: Db,
+  key: WebhookKey,
+  secret: string,
+  graceSeconds: number,
+): Promise<WebhookRow> {
+  await findWebhook(db, key);
+  const { rows } = await sql<WebhookRow>`
+    update webhooks set
+      old_secret = case when ${graceSeconds}::int > 0 then secret end,
+      old_secret_until = now() + ${graceSeconds} * interval '1 second',
+      secret = ${secret}, claim = null, claimed_until = null, updated_at = now()
+    where id = ${key.id} returning *`.execute(db);
+  const [row] = rows;
+  if (row === undefined) throw notFound();
+  return row;
+}
+
+/** The deployments that have webhooks. */
+export async function deploymentsWithWebhooks(db: Db): Promise<ReadonlySet<string>> {
+  const rows = await db.selectFrom('webhooks').select('deployment').distinct().execute();
+  return new Set(rows.map(({ deployment }) => deployment));
+}
+
+/** Texts that are encrypted anew in one transaction. */
+const RESEALED = 100;
+
+/** Encrypts secrets with the first key that another one has closed. Resolves with how many there were in this turn. */
+export const reseal = (db: Db, seal: Seal): Promise<number> =>
+  transaction(db, async (trx) => {
+    const { rows } = await sql<Pick<WebhookRow, 'id' | 'secret' | 'old_secret'>>`
+      select id, secret, old_secret from webhooks
+      where not starts_with(secret, ${seal.current}) or not starts_with(old_secret, ${seal.current})
+      order by id limit ${RESEALED} for update skip locked`.execute(trx);
+    const changed = await Promise.all(rows.map((row) => resealed(trx, seal, row)));
+    return changed.filter(Boolean).length;
+  });
+
+async function resealed(
+  trx: Trx,
+  seal: Seal,
+  { id, secret, old_secret: old }: Pick<WebhookRow, 'id' | 'secret' | 'old_secret'>,
+): Promise<boolean> {
+  const again = (text: string | null) => {
+    const opened = text === null ? undefined : seal.open(text, id);
+    return opened === undefined ? text : seal.close(opened, id);
+  };
+  // What no key opens stays as it is: the key may come back.
+  if (seal.open(secret, id) === undefined) return false;
+  await trx
+    .updateTable('webhooks')
+    .set({ secret: again(secret) ?? secret, old_secret: again(old) })
+    .where('id', '=', id)
+    .execute();
+  return true;
+}
