@@ -26,6 +26,7 @@ export * from './records/content-limits.js';
 export * from './records/fields.js';
 export * from './records/pagination.js';
 export { checksumAddress, isEvmAddress } from './records/wallet-address.js';
+export { isMatch, refuseChanged, tagged } from './rpc/entity-tag.js';
 export * from './rpc/operation.js';
 export * from './rpc/request-problems.js';
 export * from './rpc/rpc.js';

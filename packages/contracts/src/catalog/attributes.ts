@@ -101,7 +101,7 @@ export const attributeRpcs = {
     data: attributeRecord,
   }),
   'attributes.get': one.read('', 'Get an attribute', { data: attributeRecord }),
-  'attributes.update': one.write('PUT', '', 'Update an attribute; the change applies from the next write', {
+  'attributes.update': one.update('Update an attribute; the change applies from the next write', {
     errors: ['attribute_exists', 'limit_reached'],
     body: updateAttributeBody,
     data: attributeRecord,

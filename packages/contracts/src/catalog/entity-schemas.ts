@@ -61,7 +61,7 @@ export const entitySchemaRpcs = {
     data: entitySchemaRecord,
   }),
   'entitySchemas.get': one.read('', 'Get an entity schema', { data: entitySchemaRecord }),
-  'entitySchemas.update': one.write('PUT', '', 'Update an entity schema; a schema in use cannot be renamed', {
+  'entitySchemas.update': one.update('Update an entity schema; a schema in use cannot be renamed', {
     http: { bodyBytes: namedBytes },
     errors: ['entity_schema_exists', 'entity_schema_in_use'],
     body: updateEntitySchemaBody,

@@ -72,16 +72,11 @@ export const versionRpcs = {
     data: versionRecord,
   }),
   'versions.get': one.read('', 'Get an event version', { data: versionRecord }),
-  'versions.update': one.write(
-    'PUT',
-    '',
-    'Update an unlocked event version; absent fields keep their values',
-    {
-      errors: [...versionErrors, 'version_locked'],
-      body: versionBody,
-      data: versionRecord,
-    },
-  ),
+  'versions.update': one.update('Update an unlocked event version; absent fields keep their values', {
+    errors: [...versionErrors, 'version_locked'],
+    body: versionBody,
+    data: versionRecord,
+  }),
   'versions.lock': one.write(
     'POST',
     '/lock',

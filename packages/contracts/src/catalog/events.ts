@@ -64,7 +64,7 @@ export const eventRpcs = {
     data: eventRecord,
   }),
   'events.get': one.read('', 'Get an event', { data: eventRecord }),
-  'events.update': one.write('PUT', '', 'Update an event; a bound event cannot be renamed', {
+  'events.update': one.update('Update an event; a bound event cannot be renamed', {
     http: { bodyBytes: namedBytes },
     errors: ['event_exists', 'event_in_use'],
     body: updateEventBody,

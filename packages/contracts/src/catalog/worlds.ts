@@ -70,7 +70,7 @@ export const worldRpcs = {
     data: worldRecord,
   }),
   'worlds.get': one.read('', 'Get a world', { data: worldRecord }),
-  'worlds.update': one.write('PUT', '', 'Update a world; absent fields keep their values', {
+  'worlds.update': one.update('Update a world; absent fields keep their values', {
     http: { bodyBytes: worldBytes },
     body: updateWorldBody,
     data: worldRecord,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { deleted } from '../records/fields.js';
 import { MAX_LIMIT, pageQuery, pagination } from '../records/pagination.js';
+import { ifMatch } from './entity-tag.js';
 import type { HttpBinding, Rpc } from './rpc.js';
 
 const nothing = z.strictObject({});
@@ -106,6 +107,16 @@ export function operationsAt<P extends z.ZodType = Nothing>(
       summary: string,
       { data, ...parts }: Parts<Q, H, B> & { data: D },
     ) => operation({ method, path, summary }, { ...writing, ...parts }, answerOf(data)),
+    /** Changes the thing itself, where it still has the `ETag` that the caller names. */
+    update: <D extends z.ZodType, B extends z.ZodType>(
+      summary: string,
+      { data, errors = [], ...parts }: Parts<Nothing, Nothing, B> & { data: D },
+    ) =>
+      operation(
+        { method: 'PUT', path: '', summary },
+        { ...writing, ...parts, headers: ifMatch, errors: [...errors, 'revision_mismatch'] as const },
+        answerOf(data),
+      ),
     /** Once for its Idempotency-Key. `named`: the member of the answer that names the new thing below this path. */
     create: <D extends z.ZodType, B extends z.ZodType>(
       summary: string,

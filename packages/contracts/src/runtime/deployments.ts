@@ -140,7 +140,7 @@ const inWorld = operationsAt('/api/worlds/:worldAddress/deployments', 'Deploymen
   params: worldPath,
   errors: ['world_not_found'],
 });
-const { read, remove, write } = operationsAt(DEPLOYMENT_PATH, 'Deployments', IN_DEPLOYMENT);
+const { read, remove, update, write } = operationsAt(DEPLOYMENT_PATH, 'Deployments', IN_DEPLOYMENT);
 
 /** Turns one of a deployment's switches; idempotent. */
 const action = (verb: string, summary: string, errors: Rpc['errors'] = []) =>
@@ -178,7 +178,7 @@ export const deploymentRpcs = {
     request: z.strictObject({ params: deploymentPath }),
     reply: z.strictObject({ address, relation: z.enum(['owner', 'visible']) }),
   }),
-  'deployments.update': write('PUT', '', 'Update the settings of a deployment', {
+  'deployments.update': update('Update the settings of a deployment', {
     http: { bodyBytes: namedBytes },
     errors: ['unknown_ai_model', 'ai_model_unpriced', 'deployment_locked', 'what_if_only'],
     body: deploymentSettings,

@@ -14,6 +14,7 @@ import {
   withNfcKeys,
 } from '../records/fields.js';
 import { pageQuery } from '../records/pagination.js';
+import { ifMatch } from '../rpc/entity-tag.js';
 import { operationsAt, requestPath } from '../rpc/operation.js';
 import { pastSeq } from './past-seq.js';
 import { eitherPagination, instanceQuery } from './queries.js';
@@ -72,14 +73,6 @@ const whichSchema = z.strictObject({
   entitySchema: schemaName.describe(
     'Name of the entity schema. Needed where several schemas have an instance with this key: without it that is 409.',
   ),
-});
-const ifMatch = z.strictObject({
-  'if-match': z
-    .string()
-    .min(1)
-    .max(255)
-    .optional()
-    .describe('The revision that the instance must have, in quotes, as its `ETag` says. Another one is 412.'),
 });
 export const instanceRpcs = {
   'instances.list': all.list(

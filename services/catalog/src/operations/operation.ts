@@ -4,6 +4,7 @@ import {
   type FieldProblem,
   type HttpBinding,
   requestPath,
+  tagged,
   withWarnings,
 } from '@orrery/contracts';
 import { answerOnce, keyedRequest, transaction } from '@orrery/database';
@@ -74,7 +75,10 @@ export async function deleting(
 }
 
 /** An answer whose message tells likely mistakes that are allowed. */
-export function withMessage<T>(data: T, warnings: readonly FieldProblem[]): { data: T; message?: string } {
+export function withMessage<T extends object>(
+  data: T,
+  warnings: readonly FieldProblem[],
+): { data: T; etag: string; message?: string } {
   const message = withWarnings(warnings);
-  return { data, ...(message !== undefined && { message }) };
+  return { ...tagged(data), ...(message !== undefined && { message }) };
 }

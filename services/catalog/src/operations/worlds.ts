@@ -2,7 +2,9 @@ import {
   type CreateWorldBody,
   type Handlers,
   paginationOf,
+  refuseChanged,
   refuseDeepPage,
+  tagged,
   worldRpcs,
 } from '@orrery/contracts';
 import { refuseInUse } from '../core/claims.js';
@@ -53,16 +55,16 @@ export function worldHandlers(context: CatalogContext): Handlers<typeof worldRpc
       });
     },
 
-    'worlds.get': async ({ params }, { caller }) => ({
-      data: toWorldRecord(await visibleWorld(db, params.idOrAddress, caller), caller),
-    }),
+    'worlds.get': async ({ params }, { caller }) =>
+      tagged(toWorldRecord(await visibleWorld(db, params.idOrAddress, caller), caller)),
 
-    'worlds.update': ({ params, body }, call) =>
+    'worlds.update': ({ params, headers, body }, call) =>
       changing(context, call, async (change) => {
-        const { id } = await ownWorld(change, params.idOrAddress, 'editing');
-        const world = await updateWorld(change.trx, id, body, change.now);
+        const before = await ownWorld(change, params.idOrAddress, 'editing');
+        refuseChanged(headers['if-match'], toWorldRecord(before, call.caller));
+        const world = await updateWorld(change.trx, before.id, body, change.now);
         await announce(change, world, 'world', world, 'updated');
-        return { data: toWorldRecord(world, call.caller) };
+        return tagged(toWorldRecord(world, call.caller));
       }),
 
     'worlds.publish': ({ params }, call) =>

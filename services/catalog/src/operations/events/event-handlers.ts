@@ -4,8 +4,10 @@ import {
   eventRpcs,
   type Handlers,
   paginationOf,
+  refuseChanged,
   refuseDeepPage,
   ServiceError,
+  tagged,
   type UpdateEventBody,
 } from '@orrery/contracts';
 import { refuseInUse } from '../../core/claims.js';
@@ -50,11 +52,13 @@ export function eventHandlers(context: CatalogContext): Handlers<typeof eventRpc
 
     'events.get': async ({ params }, { caller }) => {
       const world = await visibleWorld(db, params.worldAddress, caller);
-      return { data: toEventRecord(await findEvent(db, world.id, params.eventName)) };
+      return tagged(toEventRecord(await findEvent(db, world.id, params.eventName)));
     },
 
-    'events.update': ({ params, body }, call) =>
-      changing(context, call, async (change) => ({ data: await changeEvent(change, params, body) })),
+    'events.update': ({ params, headers, body }, call) =>
+      changing(context, call, async (change) =>
+        tagged(await changeEvent(change, params, body, headers['if-match'])),
+      ),
 
     'events.delete': ({ params }, call) => deleting(context, call, (change) => removeEvent(change, params)),
   };
@@ -84,13 +88,15 @@ async function changeEvent(
   change: CallersChange,
   { worldAddress, eventName }: EventPath,
   body: UpdateEventBody,
+  known: string | undefined,
 ): Promise<EventRecord> {
   const { trx, now } = change;
   const world = await ownWorld(change, worldAddress, 'shared');
   const renames = body.name !== undefined && body.name !== eventName;
-  const { id } = await holdEvent(trx, world.id, eventName, renames ? 'alone' : 'editing');
-  if (renames) await refuseWhileBound(trx, id, 'renamed');
-  const event = await updateEvent(trx, id, body, now);
+  const before = await holdEvent(trx, world.id, eventName, renames ? 'alone' : 'editing');
+  refuseChanged(known, toEventRecord({ ...before, latest: null }));
+  if (renames) await refuseWhileBound(trx, before.id, 'renamed');
+  const event = await updateEvent(trx, before.id, body, now);
   await announce(change, world, 'event', event, 'updated');
   return toEventRecord(event);
 }

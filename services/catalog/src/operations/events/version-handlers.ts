@@ -4,8 +4,10 @@ import {
   type FieldProblem,
   type Handlers,
   paginationOf,
+  refuseChanged,
   refuseDeepPage,
   ServiceError,
+  tagged,
   type VersionBody,
   type VersionRecord,
   versionRpcs,
@@ -73,13 +75,15 @@ export function versionHandlers(context: CatalogContext): Handlers<typeof versio
       const world = await visibleWorld(db, params.worldAddress, caller);
       const event = await findEvent(db, world.id, params.eventName);
       const row = await findVersion(db, event.id, params.version);
-      return { data: await recordOf(db, { world, event }, row, caller) };
+      return tagged(await recordOf(db, { world, event }, row, caller));
     },
 
-    'versions.update': ({ params, body }, call) =>
+    'versions.update': ({ params, headers, body }, call) =>
       changing(context, call, async (change) => {
         const own = await holdOwn(change, params, 'shared', 'editing');
         refuseLocked(own.current);
+        if (headers['if-match'] !== undefined)
+          refuseChanged(headers['if-match'], await recordOf(change.trx, own, own.current, call.caller));
         const { version, warnings } = await changeVersion(change, own.world.id, own.current, body);
         return withMessage(await announced(change, own, version, 'updated'), warnings);
       }),

@@ -5,7 +5,9 @@ import {
   entitySchemaRpcs,
   type Handlers,
   paginationOf,
+  refuseChanged,
   refuseDeepPage,
+  tagged,
   type UpdateEntitySchemaBody,
 } from '@orrery/contracts';
 import { refuseInUse } from '../../core/claims.js';
@@ -63,11 +65,13 @@ export function entitySchemaHandlers(context: CatalogContext): Handlers<typeof e
     'entitySchemas.get': async ({ params }, { caller }) => {
       const world = await visibleWorld(db, params.worldAddress, caller);
       const schema = await findSchema(db, world.id, params.schemaName);
-      return { data: toSchemaRecord(schema, await listAttributes(db, [schema.id])) };
+      return tagged(toSchemaRecord(schema, await listAttributes(db, [schema.id])));
     },
 
-    'entitySchemas.update': ({ params, body }, call) =>
-      changing(context, call, async (change) => ({ data: await changeSchema(change, params, body) })),
+    'entitySchemas.update': ({ params, headers, body }, call) =>
+      changing(context, call, async (change) =>
+        tagged(await changeSchema(change, params, body, headers['if-match'])),
+      ),
 
     'entitySchemas.delete': ({ params }, call) =>
       deleting(context, call, (change) => removeSchema(change, params)),
@@ -99,15 +103,18 @@ async function changeSchema(
   change: CallersChange,
   { worldAddress, schemaName }: SchemaPath,
   body: UpdateEntitySchemaBody,
+  known: string | undefined,
 ): Promise<EntitySchemaRecord> {
   const { trx, now } = change;
   const world = await ownWorld(change, worldAddress, 'shared');
   const renames = body.name !== undefined && body.name !== schemaName;
   const current = await holdSchema(trx, world.id, schemaName, renames ? 'alone' : 'editing');
+  const attributes = await listAttributes(trx, [current.id]);
+  refuseChanged(known, toSchemaRecord(current, attributes));
   if (renames) await refuseWhileInUse(trx, current, 'renamed');
   const schema = await updateSchema(trx, current, body, now);
   await announce(change, world, 'entity_schema', schema, 'updated');
-  return toSchemaRecord(schema, await listAttributes(trx, [schema.id]));
+  return toSchemaRecord(schema, attributes);
 }
 
 async function removeSchema(change: CallersChange, { worldAddress, schemaName }: SchemaPath): Promise<void> {
@@ -159,18 +166,19 @@ export function attributeHandlers(context: CatalogContext): Handlers<typeof attr
     'attributes.get': async ({ params }, { caller }) => {
       const world = await visibleWorld(db, params.worldAddress, caller);
       const schema = await findSchema(db, world.id, params.schemaName);
-      return { data: toAttributeRecord(await findAttribute(db, schema, params.name)) };
+      return tagged(toAttributeRecord(await findAttribute(db, schema, params.name)));
     },
 
-    'attributes.update': ({ params, body }, call) =>
+    'attributes.update': ({ params, headers, body }, call) =>
       changing(context, call, async (change) => {
         const row = await editAttributes(change, params, async (schema) => {
           const current = await findAttribute(change.trx, schema, params.name);
+          refuseChanged(headers['if-match'], toAttributeRecord(current));
           const definition = changedBy(toAttributeDefinition(current), body);
           checkAttribute(definition);
           return replaceAttribute(change.trx, current.id, definition, change.now);
         });
-        return { data: toAttributeRecord(row) };
+        return tagged(toAttributeRecord(row));
       }),
 
     'attributes.delete': ({ params }, call) =>

@@ -12,8 +12,10 @@ import {
   type JsonObject,
   paginationOf,
   refusal,
+  refuseChanged,
   refuseDeepPage,
   ServiceError,
+  tagged,
   type VersionDefinition,
   type WorldTexts,
   withWarnings,
@@ -52,9 +54,8 @@ export const deploymentReads = ({ db, bus, access, reading }: RuntimeContext): H
     const { rows, total } = await reading.run(call.signal, list);
     return { data: rows.map(toRecord), pagination: paginationOf(query, total) };
   },
-  'deployments.get': async ({ params }, { caller, signal }) => ({
-    data: toRecord(await reading.run(signal, () => access.visible(params, caller))),
-  }),
+  'deployments.get': async ({ params }, { caller, signal }) =>
+    tagged(toRecord(await reading.run(signal, () => access.visible(params, caller)))),
   'deployments.relation': async ({ params }, { caller, signal }) => {
     const { address, isOwner } = await reading.run(signal, () => access.see(params, caller));
     return { address, relation: isOwner ? 'owner' : 'visible' };
@@ -83,9 +84,10 @@ export function deploymentWrites(context: RuntimeContext): OwnedHandlers<Deploym
       return { data: record, message: changed ? done : already };
     };
   return {
-    'deployments.update': async (deployment, { body }, call) => {
+    'deployments.update': async (deployment, { headers, body }, call) => {
       refuseLargeBody(body, limits);
       const decide = (state: DeploymentState) => {
+        refuseChanged(headers['if-match'], toRecord(state.row));
         const settings = withoutLockedModel(state, body);
         refuseKeeping(state, settings);
         refuseUnknownModel(models, settings.aiModelId);
@@ -98,7 +100,7 @@ export function deploymentWrites(context: RuntimeContext): OwnedHandlers<Deploym
           warnings = await warningsOf(state, body.payToAddress, '/payToAddress');
       };
       const { record } = await lanes.submit(changeItem(deployment, call, decide, prepare));
-      return { data: record, message: withWarnings(warnings) };
+      return { ...tagged(record), message: withWarnings(warnings) };
     },
     'deployments.delete': async (deployment, _request, call) => {
       await lanes.submit(

@@ -1,4 +1,11 @@
-import { cutText, type InstanceRecord, type PageQuery, ServiceError, spaceAround } from '@orrery/contracts';
+import {
+  cutText,
+  type InstanceRecord,
+  isMatch,
+  type PageQuery,
+  ServiceError,
+  spaceAround,
+} from '@orrery/contracts';
 import { countUpTo, type PreparedStatement, page, prepared } from '@orrery/database';
 import { createBatcher } from '@orrery/service-kit';
 import type { InstanceName } from '../../core/entries/entry.js';
@@ -66,11 +73,9 @@ export function onlySchema(
   );
 }
 
-/** `"3"`, `W/"3"` or `3`; `*` is any. @throws `revision_mismatch` unless the instance has this revision. */
+/** @throws `revision_mismatch` unless the instance has this revision. */
 export function refuseOtherRevision(ifMatch: string | undefined, revision: number): void {
-  if (ifMatch === undefined || ifMatch.trim() === '*') return;
-  const given = ifMatch.split(',').map((tag) => /^(?:W\/)?"?([^"]*)"?$/.exec(tag.trim())?.[1]);
-  if (given.includes(String(revision))) return;
+  if (isMatch(ifMatch, String(revision))) return;
   throw new ServiceError('revision_mismatch', `The instance has revision ${revision}.`, {
     facts: { revision },
   });
