@@ -2,6 +2,7 @@ import type { Orrery } from '@orrery/sdk';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { type ConsoleHouse, startConsoleHouse, type WatchedPage } from '../../src/console/console-house.js';
 import { expectSound } from '../../src/console/expect-sound.js';
+import { writeEditor } from '../../src/console/write-editor.js';
 import { describeWithProgram } from '../../src/external/describe-with-program.js';
 import { horseSchema, raceResult } from '../../src/worlds/racing-world.js';
 
@@ -143,6 +144,29 @@ describeWithProgram('chromium', 'what a builder runs into during a day with the 
           .then(({ value }) => value?.status),
       )
       .toBe('succeeded');
+  });
+
+  it('shows what another tab has saved meanwhile, in place of losing it', async () => {
+    const { world } = await plant(house.orrery);
+    await using one = await house.open(`${world}/events/race_result/edit?version=1`);
+    const two = await one.page.context().newPage();
+    await two.goto(one.page.url());
+    const template = (winner: string) =>
+      JSON.stringify({ stateChanges: { [`horse:${winner}`]: { wins: 1 } } });
+    await writeEditor(one.page, 'Template', template('FIRST'));
+    await writeEditor(two, 'Template', template('SECOND'));
+    await one.page.getByRole('button', { name: 'Save version 1' }).click();
+    await one.page.getByRole('heading', { name: 'race_result' }).waitFor();
+    await two.getByRole('button', { name: 'Save version 1' }).click();
+    await two.getByText('Somebody else has changed it since you opened it').waitFor();
+    await two
+      .getByRole('region', { name: 'What is there now, and yours' })
+      .getByText('horse:FIRST')
+      .waitFor();
+    await expectSound({ ...one, page: two });
+    await two.getByRole('button', { name: 'Save mine over it' }).click();
+    await two.getByRole('heading', { name: 'race_result' }).waitFor();
+    await two.getByText('horse:SECOND').first().waitFor();
   });
 
   it('follows in eight tabs with one connection, each up to the last entry', async () => {

@@ -31,13 +31,14 @@ export interface Orrery extends PublicExecutions {
   readonly delete: Send<'delete'>;
   /**
    * As `get` and the others, but with the whole envelope: `message` has what the service says beside the data, such as
-   * warnings, and `pagination` belongs to one page of a list. @throws OrreryError
+   * warnings, and `pagination` belongs to one page of a list. `etag` is that of a single record, for the header `If-Match`
+   * of its update. @throws OrreryError
    */
   answer<M extends Method, P extends PathOf<M>>(
     method: M,
     path: P,
     ...init: InitArgument<OperationOf<M, P>>
-  ): Promise<AnswerOf<OperationOf<M, P>>>;
+  ): Promise<AnswerOf<OperationOf<M, P>> & { readonly etag?: string }>;
   /** All items of a list, page by page. */
   list<P extends ListPath>(path: P, ...init: ListArgument<P>): AsyncGenerator<ItemOf<P>, void, undefined>;
   /** The pages of a list with their totals, 100 items each unless `query.limit` says otherwise. */

@@ -1,8 +1,14 @@
 import type { ItemOf, ListArgument, ListPath, Orrery, Page } from '@orrery/sdk';
-import { keepPreviousData, type QueryKey, type UseQueryResult, useQuery } from '@tanstack/react-query';
+import {
+  keepPreviousData,
+  type QueryKey,
+  type UseQueryResult,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query';
 import { useOrrery } from '../session/session.js';
 
-type Params = Readonly<Record<string, string | number>>;
+export type Params = Readonly<Record<string, string | number>>;
 
 /** What is read at an address of the API has its parts as key: all below an address can be read anew together. */
 export const keyOf = (path: string, params: Params = {}): string[] =>
@@ -53,10 +59,18 @@ export function useGet<P extends GetPath>(
   init?: GetInit<P>,
   options?: ReadOptions,
 ): UseQueryResult<DataOf<P>> {
-  const key = keyOfRead(path, init as Asked);
-  const read = (orrery: Orrery, signal: AbortSignal) => orrery.get(path, ...([{ ...init, signal }] as never));
-  return useRead(key, read as Read<DataOf<P>>, options);
+  const client = useQueryClient();
+  const read = async (orrery: Orrery, signal: AbortSignal) => {
+    const { data, etag } = await orrery.answer('get', path, ...([{ ...init, signal }] as never));
+    const { path: params } = (init ?? {}) as { path?: Params };
+    if (etag !== undefined) client.setQueryData(tagKeyOf(path, params), etag);
+    return data as DataOf<P>;
+  };
+  return useRead(keyOfRead(path, init as Asked), read, options);
 }
+
+/** Under which the `ETag` of what is at an address is kept. */
+export const tagKeyOf = (path: string, params?: Params): QueryKey => [...keyOf(path, params), 'etag'];
 
 /** A page of a list, of 50 items. A filter that is undefined is none. */
 export function usePage<P extends ListPath>(

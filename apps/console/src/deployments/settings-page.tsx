@@ -10,9 +10,11 @@ import {
   useDeployment,
   useDeploymentRef,
 } from '../api/deployments.js';
+import { useGuard } from '../api/guard.js';
 import { keyOf } from '../api/read.js';
 import type { Deployment } from '../api/records.js';
 import { Button, ButtonLink } from '../ui/button.js';
+import { Conflict, isConflict } from '../ui/conflict.js';
 import { Confirm, LeaveGuard } from '../ui/dialog.js';
 import { Await, ErrorNote, problemAt, Said } from '../ui/messages.js';
 import { Card, Details, Section } from '../ui/page.js';
@@ -58,12 +60,25 @@ function SettingsForm({ deployment }: { deployment: Deployment }) {
   const draft = { ...stored, ...edited };
   const body = changedSettings(deployment, draft);
   const isChanged = Object.keys(body).length > 0;
+  const path = deploymentPath(ref);
+  const guard = useGuard(DEPLOYMENT, path);
   const save = useChange(
-    (orrery) => orrery.answer('put', DEPLOYMENT, { path: deploymentPath(ref), body }),
-    [keyOf(DEPLOYMENTS, deploymentPath(ref))],
+    (orrery) => orrery.answer('put', DEPLOYMENT, { path, headers: guard.headers(), body }),
+    [keyOf(DEPLOYMENTS, path)],
     () => setEdited({}),
   );
-  const change = (part: Partial<SettingsDraft>) => setEdited(editsOf(stored, { ...draft, ...part }));
+  const change = (part: Partial<SettingsDraft>) => {
+    // What others have changed before is seen in the form.
+    if (!isChanged) guard.renew();
+    setEdited(editsOf(stored, { ...draft, ...part }));
+  };
+  const overwrite = () => {
+    guard.renew();
+    save.mutate();
+  };
+  const conflict = isConflict(save.error) && (
+    <Conflict theirs={stored} mine={draft} onOverwrite={overwrite} />
+  );
   const field = fieldOf(draft, change, SETTINGS_LABELS, (pointer) => problemAt(save.error, pointer));
   return (
     <Card>
@@ -75,6 +90,7 @@ function SettingsForm({ deployment }: { deployment: Deployment }) {
         labels={SETTINGS_LABELS}
         onSubmit={() => isChanged && save.mutate()}
         said={<Said message={save.data?.message} />}
+        conflict={conflict}
         cancel={isChanged && <Button onClick={() => setEdited({})}>Undo</Button>}
         disabled={!isChanged}
       >

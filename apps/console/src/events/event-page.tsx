@@ -1,6 +1,7 @@
 import { Link, useNavigate, useParams, useRouterState } from '@tanstack/react-router';
 import { useChange, useRemoval } from '../api/change.js';
 import { useBindings, useDeployments } from '../api/deployments.js';
+import { useGuard } from '../api/guard.js';
 import { keyOf, useGet } from '../api/read.js';
 import type { Deployment, Event, EventVersion } from '../api/records.js';
 import {
@@ -105,8 +106,9 @@ function EventActions({ record, ...ref }: EventRef & { record: Event }) {
 function NameForm({ record, onClose, ...ref }: EventRef & { record: Event; onClose: () => void }) {
   const navigate = useNavigate();
   const path = eventPath(ref);
+  const guard = useGuard(EVENT, path);
   const save = useChange(
-    (orrery, body: NameTexts) => orrery.put(EVENT, { path, body }),
+    (orrery, body: NameTexts) => orrery.put(EVENT, { path, headers: guard.headers(), body }),
     [keyOf(EVENTS, path)],
     ({ name }) => {
       onClose();
@@ -115,7 +117,8 @@ function NameForm({ record, onClose, ...ref }: EventRef & { record: Event; onClo
     },
   );
   const specs = nameSpecs('An event that a deployment binds keeps its name.');
-  return <TextForm specs={specs} values={{ ...record }} verb="Save" save={save} cancel={onClose} />;
+  const form = { values: { ...record }, guard, save, verb: 'Save', cancel: onClose };
+  return <TextForm specs={specs} {...form} />;
 }
 
 function VersionTable({

@@ -2,10 +2,13 @@ import type { UseMutationResult } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState } from 'react';
 import { useChange } from '../api/change.js';
-import { keyOf } from '../api/read.js';
-import { EVENTS, type EventRef, eventPath, useVersions, VERSION, VERSIONS } from '../api/worlds.js';
-import { AwaitPage, Missing } from '../ui/await-page.js';
+import { useGuard } from '../api/guard.js';
+import { keyOf, useGet } from '../api/read.js';
+import type { EventVersion } from '../api/records.js';
+import { EVENTS, type EventRef, eventPath, VERSION, VERSIONS } from '../api/worlds.js';
+import { AwaitPage } from '../ui/await-page.js';
 import { Button, ButtonLink } from '../ui/button.js';
+import { Conflict, isConflict } from '../ui/conflict.js';
 import { LeaveGuard } from '../ui/dialog.js';
 import { Required, showFirstWrong, TextField, useRequired } from '../ui/field.js';
 import { ErrorNote, problemAt, problemsOf, Unreadable } from '../ui/messages.js';
@@ -80,14 +83,13 @@ export function NewEventPage() {
 export function EditVersionPage() {
   const ref = useParams({ from: '/worlds/$world/events/$event/edit' });
   const { version, from } = useSearch({ from: '/worlds/$world/events/$event/edit' });
+  const source = version ?? from;
+  const path = { ...eventPath(ref), version: source ?? 0 };
+  const query = useGet(VERSION, { path }, { enabled: source !== undefined });
+  if (source === undefined) return <OneVersion event={ref} version={version} source={undefined} />;
   return (
-    <AwaitPage query={useVersions(ref)} what="event">
-      {({ data }) => {
-        const source = data.find((one) => one.version === (version ?? from));
-        if (source === undefined && (version ?? from) !== undefined) return <Missing what="version" />;
-        const initial = source === undefined ? NEW_VERSION : versionDraftOf(source);
-        return <OneVersion key={`${version} ${from}`} event={ref} version={version} initial={initial} />;
-      }}
+    <AwaitPage query={query} what="version">
+      {(record) => <OneVersion key={`${version} ${from}`} event={ref} version={version} source={record} />}
     </AwaitPage>
   );
 }
@@ -95,20 +97,24 @@ export function EditVersionPage() {
 interface OneVersionProps {
   event: EventRef;
   version: number | undefined;
-  initial: VersionDraft;
+  /** What is edited or copied, as it is now; undefined for none. */
+  source: EventVersion | undefined;
 }
 
-function OneVersion({ event: ref, version, initial }: OneVersionProps) {
+function OneVersion({ event: ref, version, source }: OneVersionProps) {
   const navigate = useNavigate();
+  const [initial] = useState(() => (source === undefined ? NEW_VERSION : versionDraftOf(source)));
   const page = { to: '/worlds/$world/events/$event', params: ref } as const;
   const path = eventPath(ref);
   const isNew = version === undefined;
+  const own = { ...path, version: version ?? 0 };
+  const guard = useGuard(VERSION, own);
   const save = useChange(
     async (orrery, draft: VersionDraft) => {
       const body = versionBodyOf(draft);
       return isNew
         ? orrery.answer('post', VERSIONS, { path, body })
-        : orrery.answer('put', VERSION, { path: { ...path, version }, body });
+        : orrery.answer('put', VERSION, { path: own, headers: guard.headers(), body });
     },
     [keyOf(EVENTS, path)],
     ({ data, message }) => navigate({ ...page, search: { right: data.version }, ...saying(message) }),
@@ -120,6 +126,16 @@ function OneVersion({ event: ref, version, initial }: OneVersionProps) {
       world={ref.world}
       initial={initial}
       save={save}
+      conflict={(draft) => (
+        <Conflict
+          theirs={source && versionBodyOf(versionDraftOf(source))}
+          mine={versionBodyOf(draft)}
+          onOverwrite={() => {
+            guard.renew();
+            save.mutate(draft);
+          }}
+        />
+      )}
       verb={isNew ? 'Create the version' : `Save version ${version}`}
       cancel={<ButtonLink {...page}>Cancel</ButtonLink>}
     />
@@ -136,13 +152,15 @@ interface EditorProps {
   at?: string;
   verb: string;
   cancel: ReactNode;
+  /** Shown where somebody else has changed the version meanwhile. */
+  conflict?: (draft: VersionDraft) => ReactNode;
   /** Above the version: fields of the event. */
   children?: ReactNode;
   /** Whether something was entered in them. */
   isChanged?: boolean;
 }
 
-function VersionEditor({ title, lead, world, initial, children, ...props }: EditorProps) {
+function VersionEditor({ title, lead, world, initial, children, conflict, ...props }: EditorProps) {
   const { save, at = '', isChanged = false } = props;
   const [draft, setDraft] = useState(initial);
   const required = useRequired();
@@ -163,6 +181,7 @@ function VersionEditor({ title, lead, world, initial, children, ...props }: Edit
           problems={problems}
         />
       </Required>
+      {isConflict(save.error) && conflict?.(draft)}
       <SaveBar
         {...props}
         problems={problems}

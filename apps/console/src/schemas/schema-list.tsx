@@ -1,5 +1,6 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useChange } from '../api/change.js';
+import { useGuard } from '../api/guard.js';
 import { keyOf } from '../api/read.js';
 import type { EntitySchema } from '../api/records.js';
 import { SCHEMA, SCHEMAS, useSchemas } from '../api/worlds.js';
@@ -44,11 +45,13 @@ interface SchemaFormProps {
 export function SchemaForm({ world, record, onClose }: SchemaFormProps) {
   const navigate = useNavigate();
   const path = { worldAddress: world };
+  const own = { ...path, schemaName: record?.name ?? '' };
+  const guard = useGuard(SCHEMA, own);
   const save = useChange(
     (orrery, body: NameTexts) =>
       record === undefined
         ? orrery.post(SCHEMAS, { path, body })
-        : orrery.put(SCHEMA, { path: { ...path, schemaName: record.name }, body }),
+        : orrery.put(SCHEMA, { path: own, headers: guard.headers(), body }),
     [keyOf(SCHEMAS, path)],
     ({ name }) => {
       onClose();
@@ -61,7 +64,8 @@ export function SchemaForm({ world, record, onClose }: SchemaFormProps) {
       ? 'Such as horse. Its attributes come next.'
       : 'A schema that a version names, or that has instances, keeps its name.';
   const verb = record === undefined ? 'Create' : 'Save';
-  return <TextForm specs={nameSpecs(hint)} values={record} verb={verb} save={save} cancel={onClose} />;
+  const form = { values: record && { ...record }, guard, save, verb, cancel: onClose };
+  return <TextForm specs={nameSpecs(hint)} {...form} />;
 }
 
 const columnsOf = (world: string): readonly Column<EntitySchema>[] => [

@@ -1,6 +1,7 @@
 import type { UseMutationResult } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { Button } from './button.js';
+import { Conflict, type Guard, isConflict } from './conflict.js';
 import { Actions } from './dialog.js';
 import { Form, type FormProps, TextArea, TextField } from './field.js';
 import { ErrorNote, type FieldLabels, labelAt, type NameField, problemAt } from './messages.js';
@@ -21,21 +22,37 @@ export interface SaveFormProps extends FormProps {
   /** What the service said beside its answer. */
   said?: ReactNode;
   disabled?: boolean;
+  /** Shown in place of the error where somebody else has changed what the form changes. */
+  conflict?: ReactNode;
 }
 
 /** A form that sends what was entered, shows what the API refused, and leads back. */
 export function SaveForm(props: SaveFormProps) {
-  const { verb, save, failed, labels = {}, isAtField, nameOf, said, cancel, disabled, ...form } = props;
+  const {
+    verb,
+    save,
+    failed,
+    labels = {},
+    isAtField,
+    nameOf,
+    said,
+    cancel,
+    disabled,
+    conflict,
+    ...form
+  } = props;
   const { children, ...rest } = form;
   return (
     <Form {...rest}>
       {children}
-      <ErrorNote
-        title={failed}
-        error={save.error}
-        nameOf={nameOf ?? ((pointer) => labelAt(labels, pointer))}
-        shownElsewhere={isAtField ?? ((pointer) => labels[pointer] !== undefined)}
-      />
+      {conflict || (
+        <ErrorNote
+          title={failed}
+          error={save.error}
+          nameOf={nameOf ?? ((pointer) => labelAt(labels, pointer))}
+          shownElsewhere={isAtField ?? ((pointer) => labels[pointer] !== undefined)}
+        />
+      )}
       {said}
       <Actions>
         {typeof cancel === 'function' ? <Button onClick={cancel}>Cancel</Button> : cancel}
@@ -84,19 +101,36 @@ interface TextFormProps<Texts> extends Pick<SaveFormProps, 'verb' | 'failed' | '
   specs: readonly TextSpec[];
   /** What is edited. */
   values?: Readonly<Record<string, unknown>> | undefined;
+  /** Of what is edited. */
+  guard?: Guard | undefined;
   /** It gets what was entered, trimmed; what is empty is null. */
   save: Pick<UseMutationResult<unknown, Error, Texts>, 'isPending' | 'error' | 'mutate'>;
 }
 
 /** A form of texts alone. */
-export function TextForm<Texts>({ specs, values = {}, save, ...form }: TextFormProps<Texts>) {
+export function TextForm<Texts>({ specs, values = {}, guard, save, ...form }: TextFormProps<Texts>) {
   const labels = Object.fromEntries(specs.map(({ name, label }) => [`/${name}`, label]));
   const initial = Object.fromEntries(specs.map(({ name }) => [name, String(values[name] ?? '')]));
   const { draft, field } = useDraft(initial, labels, save.error);
-  const submit = () =>
-    save.mutate(Object.fromEntries(specs.map(({ name }) => [name, draft[name]?.trim() || null])) as Texts);
+  const textsOf = (texts: Readonly<Record<string, unknown>>) =>
+    Object.fromEntries(specs.map(({ name }) => [name, String(texts[name] ?? '').trim() || null]));
+  const submit = () => save.mutate(textsOf(draft) as Texts);
+  const overwrite = () => {
+    guard?.renew();
+    submit();
+  };
+  const conflict = isConflict(save.error) && (
+    <Conflict theirs={textsOf(values)} mine={textsOf(draft)} onOverwrite={overwrite} />
+  );
   return (
-    <SaveForm {...form} save={save} labels={labels} onSubmit={submit} className="space-y-4">
+    <SaveForm
+      {...form}
+      save={save}
+      labels={labels}
+      onSubmit={submit}
+      conflict={conflict}
+      className="space-y-4"
+    >
       {specs.map(({ name, rows, hint, required }) => {
         const props = { ...field(name), value: draft[name] ?? '', hint };
         if (rows !== undefined) return <TextArea key={name} {...props} rows={rows} />;

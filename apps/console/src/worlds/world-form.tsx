@@ -1,5 +1,6 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useChange } from '../api/change.js';
+import { useGuard } from '../api/guard.js';
 import { keyOf } from '../api/read.js';
 import type { World } from '../api/records.js';
 import { WORLDS } from '../api/worlds.js';
@@ -31,11 +32,13 @@ const SPECS = [
 /** Without a world it makes one. */
 function WorldForm({ world, onClose }: { world: World | undefined; onClose: () => void }) {
   const navigate = useNavigate();
+  const path = { idOrAddress: world?.address ?? '' };
+  const guard = useGuard('/api/worlds/{idOrAddress}', path);
   const save = useChange(
     (orrery, { domainTags, ...texts }: WorldTexts) => {
       const body = { ...texts, domainTags: listOf(domainTags ?? '') };
       if (world === undefined) return orrery.post(WORLDS, { body });
-      return orrery.put('/api/worlds/{idOrAddress}', { path: { idOrAddress: world.address }, body });
+      return orrery.put('/api/worlds/{idOrAddress}', { path, headers: guard.headers(), body });
     },
     [keyOf(WORLDS)],
     ({ address }) =>
@@ -48,6 +51,7 @@ function WorldForm({ world, onClose }: { world: World | undefined; onClose: () =
       specs={SPECS}
       values={world && { ...world, domainTags: world.domainTags.join(', ') }}
       verb={world === undefined ? 'Create' : 'Save'}
+      guard={guard}
       save={save}
       failed="The world was not saved"
       cancel={onClose}

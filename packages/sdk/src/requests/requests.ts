@@ -76,7 +76,10 @@ export function createRequests({ url, token, fetch: given, retryForMs = 30_000 }
       },
       fetch: (request: Request) => sendWithRetries(request, { fetch: send, retryForMs, repeatable }),
     });
-    return { body: data ? parseJson(data) : undefined, headers: response.headers };
+    const etag = response.headers.get('etag')?.replace(/^(?:W\/)?"(.*)"$/, '$1');
+    const envelope = data ? parseJson(data) : undefined;
+    const tagged = etag === undefined ? envelope : { ...(envelope as object), etag };
+    return { body: tagged, headers: response.headers };
   };
   return {
     answer: answer as Requests['answer'],
