@@ -62,7 +62,7 @@ describeWithProgram('chromium', 'webhooks in the console', () => {
     const list = page.getByRole('dialog', { name: /^Deliveries to/ });
     await list.getByText('delivered').first().waitFor();
     await expectSound(watched);
-    await list.getByRole('button', { name: 'Send delivery 1 again' }).click();
+    await list.getByRole('button', { name: 'Send again: delivery 1' }).click();
     await list.getByRole('button', { name: 'Send a test' }).click();
     await vi.waitFor(() => expect(receiver.deliveries).toHaveLength(3));
     await page.keyboard.press('Escape');

@@ -77,7 +77,7 @@ const columnsOf = (redeliver: (historyId: string) => void): readonly Column<Webh
       historyId !== null && (
         <Button
           size="small"
-          aria-label={`Send delivery ${number} again`}
+          aria-label={`Send again: delivery ${number}`}
           onClick={() => redeliver(historyId)}
         >
           Send again

@@ -17,21 +17,24 @@ export function WebhooksSection() {
   const [secret, setSecret] = useState<string>();
   const path = deploymentPath(useDeploymentRef());
   return (
-    <ListSection
-      query={useList(WEBHOOKS, path, REFRESHED)}
-      what="webhooks"
-      lead="Executions are sent to these addresses as they commit: in order, each at least once, signed."
-      empty="No webhook is set up."
-      columns={columnsOf(setSecret)}
-      rowKey={({ id }) => id}
-      create={
-        <FormButton verb="New webhook" title="New webhook">
-          {(close) => <NewWebhook onSecret={setSecret} onClose={close} />}
-        </FormButton>
-      }
-    >
+    <>
+      <ListSection
+        query={useList(WEBHOOKS, path, REFRESHED)}
+        what="webhooks"
+        lead="Executions are sent to these addresses as they commit: in order, each at least once, signed."
+        empty="No webhook is set up."
+        columns={columnsOf(setSecret)}
+        rowKey={({ id }) => id}
+        create={
+          <FormButton verb="New webhook" title="New webhook">
+            {(close) => <NewWebhook onSecret={setSecret} onClose={close} />}
+          </FormButton>
+        }
+      >
+        A program of yours is called whenever something was executed, and nothing is lost while it is away.
+      </ListSection>
       <ShownSecret secret={secret} onClose={() => setSecret(undefined)} />
-    </ListSection>
+    </>
   );
 }
 
