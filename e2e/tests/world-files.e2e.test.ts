@@ -239,9 +239,9 @@ mutationSettings:
         [
           'The server would refuse:',
           expect.stringContaining(`${at('half/schemas/dog.yaml')}:3: `),
-          `${at('half/events/lose.yaml')}:4: The world has no entity schema "hrose". Did you mean "horse"?`,
+          `${at('half/events/lose.yaml')}:4: The world has no entity schema "hrose". Did you mean "horse"? [unknown_entity_schema]`,
           expect.stringContaining(`${at('half/events/win.yaml')}:7: Line 1, column `),
-          `${at('half/events/win.yaml')}:3: The world has no entity schema "hrose". Did you mean "horse"?`,
+          `${at('half/events/win.yaml')}:3: The world has no entity schema "hrose". Did you mean "horse"? [unknown_entity_schema]`,
           '',
         ],
       ]);
@@ -253,7 +253,7 @@ mutationSettings:
     await rm(at('half/schemas/dog.yaml'));
     await rm(at('half/events/lose.yaml'));
     await put('half/events/win.yaml', WIN.replace('wins: "', 'winz: "'));
-    const warning = `Warning: ${at('half/events/win.yaml')}:7: The entity schema "horse" has no attribute "winz". Did you mean "wins"?\n`;
+    const warning = `Warning: ${at('half/events/win.yaml')}:7: The entity schema "horse" has no attribute "winz". Did you mean "wins"? [unknown_attribute]\n`;
     for (const options of [['--dry-run'], []])
       expect((await orrery.end('world', 'apply', at('half'), ...options)).stderr).toBe(warning);
     await orrery.run('deployments', 'create', 'Half', 'Season 1', '--bind-all');
@@ -267,7 +267,7 @@ mutationSettings:
     await orrery.run('bindings', 'update', 'Half/Season 1', 'win@2');
     await put('half/events/win.yaml', `${WIN}executionSettings: {visibility: public, priceUsd: 0.5}\n`);
     expect((await apply()).stderr).toContain(
-      `\nevent win: Warning: ${at('half/events/win.yaml')}:8: Deployments bind this version: 0x`,
+      `Warning: ${at('half/events/win.yaml')}:8: Deployments bind this version: 0x`,
     );
   });
 

@@ -17,6 +17,7 @@ import { STATES as PUSH_STATES } from './pushes/push-words.js';
 import { STATUSES as OCCURRENCE_STATUSES } from './schedules/ledger-words.js';
 import type { Session } from './session/session.js';
 import { codeIn, SignInPage } from './session/sign-in-page.js';
+import type { Beside } from './ui/messages.js';
 import { nameIn, numberFromOne, oneOf, pageIn, searchOf } from './ui/search-values.js';
 import { MEASURES, RANGES } from './usage/usage-series.js';
 import { WorldsPage } from './worlds/worlds-page.js';
@@ -195,7 +196,7 @@ export const createConsoleRouter = (context: RouterContext) =>
 declare module '@tanstack/react-router' {
   interface HistoryState {
     /** What the service said beside the answer to what led to this page, such as warnings. */
-    said?: string;
+    said?: Beside;
   }
   interface Register {
     router: ReturnType<typeof createConsoleRouter>;

@@ -20,6 +20,7 @@ export * from './identity/sign-in.js';
 export { evmAccountOf, replayNameOf, storedWallet } from './identity/wallets.js';
 export * from './json/json.js';
 export * from './json/json-schemas.js';
+export * from './json/problems.js';
 export * from './limits/limits.js';
 export * from './names/names.js';
 export * from './records/content-limits.js';

@@ -30,9 +30,9 @@ export interface Orrery extends PublicExecutions {
   readonly put: Send<'put'>;
   readonly delete: Send<'delete'>;
   /**
-   * As `get` and the others, but with the whole envelope: `message` has what the service says beside the data, such as
-   * warnings, and `pagination` belongs to one page of a list. `etag` is that of a single record, for the header `If-Match`
-   * of its update. @throws OrreryError
+   * As `get` and the others, but with the whole envelope: `message` has what the service says beside the data, `warnings`
+   * are likely mistakes that it allowed, and `pagination` belongs to one page of a list. `etag` is that of a single record,
+   * for the header `If-Match` of its update. @throws OrreryError
    */
   answer<M extends Method, P extends PathOf<M>>(
     method: M,

@@ -4,7 +4,9 @@ import {
   type ErrorCode,
   fieldProblem,
   type Handlers,
+  type MistakeCode,
   ServiceError,
+  withSuggestions,
 } from '@orrery/contracts';
 import { classifyPostgresError, toCallError } from '@orrery/database';
 import { refuseLargeTexts } from './core/checks/large-texts.js';
@@ -57,7 +59,7 @@ function refusing<H extends Record<keyof H, AnyHandler>>(limits: CatalogLimits, 
   return Object.fromEntries(wrapped) as H;
 }
 
-type Meaning = readonly [code: ErrorCode, message: string];
+type Meaning = readonly [code: ErrorCode & MistakeCode, message: string];
 
 /** Constraints whose violation is the caller's mistake, by name. */
 const MEANINGS: Readonly<Record<string, Meaning>> = {
@@ -66,7 +68,17 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   events_name_key: ['event_exists', 'The world has an event of this name already.'],
 };
 
+/** Every problem of a definition leaves the catalog with a suggestion. */
 function toRefusal(error: unknown): ServiceError {
+  const { code, message, errors, facts, cause } = toServiceError(error);
+  return new ServiceError(code, message, {
+    errors: withSuggestions(errors),
+    facts,
+    cause,
+  });
+}
+
+function toServiceError(error: unknown): ServiceError {
   const failure = classifyPostgresError(error);
   const meaning = 'constraint' in failure ? MEANINGS[failure.constraint] : undefined;
   if (meaning === undefined) return toCallError(error);

@@ -1,3 +1,4 @@
+import type { Said } from '@orrery/contracts';
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   bootCatalog,
@@ -17,6 +18,9 @@ const direct = (template: object, parts: object = {}) => ({
 /** What a model reads is of no matter here; a version that reads nothing is warned of. */
 const reading = (body: object): object =>
   'behaviorPrompt' in body ? { readEntities: [{ schema: 'horse' }], ...body } : body;
+/** What an answer warns of. */
+const told = ({ warnings = [] }: { warnings?: Said['warnings'] | undefined }): string[] =>
+  warnings.map(({ pointer, message }) => `${pointer}: ${message}`);
 const scheduled = (input: object | null, inputSchema: object) => ({
   behaviorPrompt: 'Race.',
   inputSchema,
@@ -344,32 +348,32 @@ describe('mistakes in a version', () => {
     [
       'a path as the name of an attribute',
       direct({ 'horse:H1': { 'stats.speed': 1 } }),
-      `Warning: ${inTemplate('horse:H1/stats.speed')}: "stats.speed" is no path: a value of this very name is stored. To change "speed" inside "stats" write "stats": { "$merge": { "speed": … } }.`,
+      `${inTemplate('horse:H1/stats.speed')}: "stats.speed" is no path: a value of this very name is stored. To change "speed" inside "stats" write "stats": { "$merge": { "speed": … } }.`,
     ],
     [
       'a model that is shown nothing',
       { behaviorPrompt: 'Race.', readEntities: [], stateChanges: { horse: 'partial' } },
-      'Warning: /readEntities: The version reads nothing, so the model is shown no instances and may change none: it can only create new ones. Name the schemas whose instances it needs, as in [{ "schema": "horse" }].',
+      '/readEntities: The version reads nothing, so the model is shown no instances and may change none: it can only create new ones. Name the schemas whose instances it needs, as in [{ "schema": "horse" }].',
     ],
     [
       'a version that has nothing to run',
       {},
-      'Warning: /mutationSettings: The version has neither a template nor a behaviorPrompt, so each execution is refused with mutation_missing.',
+      '/mutationSettings: The version has neither a template nor a behaviorPrompt, so each execution is refused with mutation_missing.',
     ],
     [
       'a placeholder in a prompt',
       { behaviorPrompt: 'Greet {{input.who}}.', inputSchema: { who: 'string' } },
-      'Warning: /behaviorPrompt: A model gets the behaviorPrompt as it is written: "{{input.who}}" is no placeholder there. It is shown the input beside it; call the fields by their names.',
+      '/behaviorPrompt: A model gets the behaviorPrompt as it is written: "{{input.who}}" is no placeholder there. It is shown the input beside it; call the fields by their names.',
     ],
     [
       'a template that no mode runs',
       { behaviorPrompt: 'Race.', mutationSettings: { mode: 'ai', template: { 'horse:H1': { wins: 1 } } } },
-      'Warning: /mutationSettings/template: The template has no effect in mode "ai". Set the mode "direct", or remove the template with null.',
+      '/mutationSettings/template: The template has no effect in mode "ai". Set the mode "direct", or remove the template with null.',
     ],
     [
       'a misspelt attribute in a change',
       direct({ 'horse:{{input.id}}': { winz: 1, lastFan: 'x' } }),
-      'Warning: /mutationSettings/template/horse:{{input.id}}/winz: The entity schema "horse" has no attribute "winz". Did you mean "wins"?',
+      '/mutationSettings/template/horse:{{input.id}}/winz: The entity schema "horse" has no attribute "winz". Did you mean "wins"?',
     ],
     [
       'a misspelt attribute that is read',
@@ -377,47 +381,47 @@ describe('mistakes in a version', () => {
         { 'horse:{{input.id}}': { wins: '{{ entities.horse[input.id].winz }}' } },
         { readEntities: [{ schema: 'horse' }] },
       ),
-      'Warning: /mutationSettings/template/horse:{{input.id}}/wins: The entity schema "horse" has no attribute "winz". Did you mean "wins"?',
+      '/mutationSettings/template/horse:{{input.id}}/wins: The entity schema "horse" has no attribute "winz". Did you mean "wins"?',
     ],
     [
       'a key that looks like a reference',
       direct({ 'plot:input.id': { owner: 'x' } }),
-      'Warning: /mutationSettings/template/plot:input.id: "plot:input.id" names an instance of this very name. For a value of the input write {{ … }}, as in "plot:{{input.id}}".',
+      '/mutationSettings/template/plot:input.id: "plot:input.id" names an instance of this very name. For a value of the input write {{ … }}, as in "plot:{{input.id}}".',
     ],
     [
       'a value that looks like a reference',
       direct({ 'plot:{{input.id}}': { owner: `${DOLLAR}{input.owner}` } }),
-      `Warning: /mutationSettings/template/plot:{{input.id}}/owner: "${DOLLAR}{input.owner}" is stored as this very text. For the value that it names write {{ … }}: "{{ input.owner }}".`,
+      `/mutationSettings/template/plot:{{input.id}}/owner: "${DOLLAR}{input.owner}" is stored as this very text. For the value that it names write {{ … }}: "{{ input.owner }}".`,
     ],
     [
       'a key without a schema',
       direct({ 'plot{{input.id}}': { owner: 'x' } }),
-      'Warning: /mutationSettings/template/plot{{input.id}}: "plot{{input.id}}" names no schema: a key is "schema:instanceId", as in "plot:{{input.id}}".',
+      '/mutationSettings/template/plot{{input.id}}: "plot{{input.id}}" names no schema: a key is "schema:instanceId", as in "plot:{{input.id}}".',
     ],
     [
       'an expression without braces',
       direct({ 'plot:{{input.id}}': { honey: 'entities.plot.honey + 1' } }),
-      'Warning: /mutationSettings/template/plot:{{input.id}}/honey: "entities.plot.honey + 1" is stored as this very text. For the value that it names write {{ … }}: "{{ entities.plot.honey + 1 }}".',
+      '/mutationSettings/template/plot:{{input.id}}/honey: "entities.plot.honey + 1" is stored as this very text. For the value that it names write {{ … }}: "{{ entities.plot.honey + 1 }}".',
     ],
     [
       'a reference without braces in a result',
       direct({ stateChanges: {}, result: { paid: 'input.amount' } }),
-      'Warning: /mutationSettings/template/result/paid: "input.amount" is stored as this very text. For the value that it names write {{ … }}: "{{ input.amount }}".',
+      '/mutationSettings/template/result/paid: "input.amount" is stored as this very text. For the value that it names write {{ … }}: "{{ input.amount }}".',
     ],
     [
       'a reference without braces in the input of a schedule',
       scheduled({ day: 'cronState.counter' }, { day: 'string' }),
-      'Warning: /executionSettings/cron/input/day: "cronState.counter" is stored as this very text. For the value that it names write {{ … }}: "{{ cronState.counter }}".',
+      '/executionSettings/cron/input/day: "cronState.counter" is stored as this very text. For the value that it names write {{ … }}: "{{ cronState.counter }}".',
     ],
     [
       'an AI version that changes a schema without attributes',
       { behaviorPrompt: 'Farm.', stateChanges: { plot: 'partial' } },
-      'Warning: /stateChanges/plot: The entity schema "plot" has no attributes, so a model is not told what it may set. Add attributes to it.',
+      '/stateChanges/plot: The entity schema "plot" has no attributes, so a model is not told what it may set. Add attributes to it.',
     ],
     [
       "a type in JSON Schema's spelling inside a short map",
       { behaviorPrompt: 'Race.', inputSchema: { laps: { type: 'integer' } } },
-      'Warning: /inputSchema/laps: This is a nested map with one field that is called "type". For a field of this type write "laps": "integer".',
+      '/inputSchema/laps: This is a nested map with one field that is called "type". For a field of this type write "laps": "integer".',
     ],
     [
       'a schedule of an event that no schedule runs',
@@ -425,33 +429,31 @@ describe('mistakes in a version', () => {
         behaviorPrompt: 'Race.',
         executionSettings: { visibility: 'public', cron: { schedule: '0 * * * *' } },
       },
-      'Warning: /executionSettings/cron: The schedule has no effect with the visibility "public". Set the visibility "cron".',
+      '/executionSettings/cron: The schedule has no effect with the visibility "public". Set the visibility "cron".',
     ],
     [
       'a price that nobody is asked to pay',
       { behaviorPrompt: 'Race.', executionSettings: { visibility: 'admin', priceUsd: 1 } },
-      'Warning: /executionSettings/priceUsd: The price has no effect with the visibility "admin". Set the visibility "public".',
+      '/executionSettings/priceUsd: The price has no effect with the visibility "admin". Set the visibility "public".',
     ],
     [
       'a guard on a misspelt attribute',
       { behaviorPrompt: 'Race.', readEntities: [{ schema: 'horse' }], guards: { deny: ['sped'] } },
-      'Warning: /guards/deny/0: No entity schema of the version has an attribute "sped". Did you mean "speed"?',
+      '/guards/deny/0: No entity schema of the version has an attribute "sped". Did you mean "speed"?',
     ],
   ];
 
   it.each(warnings)('warns of %s without saving it', async (_what, event, message) => {
     const found = await check(definitions({ event }));
     expect(found.problems).toEqual([]);
-    expect(found.warnings.map((one) => `${one.pointer}: ${one.message}`)).toEqual([
-      message.replace('Warning: ', PLACE),
-    ]);
+    expect(found.warnings.map((one) => `${one.pointer}: ${one.message}`)).toEqual([`${PLACE}${message}`]);
   });
 
   it.each(warnings)('saves and warns of %s', async (_what, body, message) => {
     const created = await create(body);
-    expect(created.message).toBe(message);
+    expect(told(created)).toEqual([message]);
     const params = { ...planted.inWorld, eventName: 'race', version: String(created.data.version) };
-    expect((await catalog.call('versions.update', { params, body: reading(body) })).message).toBe(message);
+    expect(told(await catalog.call('versions.update', { params, body: reading(body) }))).toEqual([message]);
   });
 
   it('warns of the first version of an event, again for a repeated key', async () => {
@@ -462,7 +464,7 @@ describe('mistakes in a version', () => {
       body: { name: 'warned', firstVersion },
     };
     const first = await catalog.call('events.create', sent);
-    expect(first.message).toContain('Warning: /firstVersion/mutationSettings/template/horse:H1/winz: ');
+    expect(told(first).join()).toContain('/firstVersion/mutationSettings/template/horse:H1/winz: ');
     expect(await catalog.call('events.create', sent)).toEqual(first);
   });
 
@@ -472,26 +474,26 @@ describe('mistakes in a version', () => {
     const params = { ...planted.inWorld, eventName: 'race', version: String(version) };
     const costs = (priceUsd: number) =>
       catalog.call('versions.update', { params, body: { executionSettings: { priceUsd } } });
-    expect(await costs(0.5)).not.toHaveProperty('message');
+    expect(await costs(0.5)).not.toHaveProperty('warnings');
     const deployment = deploymentAddress();
     const worldId = planted.world.id;
     await catalog.ask('claims.versions', { worldId, deployment, versions: [{ event: 'race', version }] });
-    expect(await costs(0.25)).not.toHaveProperty('message');
-    expect((await costs(0.75)).message).toBe(
-      `Warning: /executionSettings/priceUsd: Deployments bind this version: ${deployment}. An execution costs a wallet ` +
+    expect(await costs(0.25)).not.toHaveProperty('warnings');
+    expect(told(await costs(0.75))).toEqual([
+      `/executionSettings/priceUsd: Deployments bind this version: ${deployment}. An execution costs a wallet ` +
         '0.75 USD there from now on; where the deployment has no payToAddress, or one on chains where this service takes ' +
         'no payments, no wallet can execute the event.',
-    );
-    expect(await costs(0.75)).not.toHaveProperty('message');
+    ]);
+    expect(await costs(0.75)).not.toHaveProperty('warnings');
   });
 
   it('says nothing where nothing is wrong', async () => {
-    expect(await create(direct({ 'horse:{{input.id}}': { wins: 1 } }))).not.toHaveProperty('message');
+    expect(await create(direct({ 'horse:{{input.id}}': { wins: 1 } }))).not.toHaveProperty('warnings');
     const fine = scheduled(
       { horse: 'H{{counter}}', hours: '{{ counter }}' },
       { horse: 'string', hours: 'integer' },
     );
-    expect(await create(fine)).not.toHaveProperty('message');
+    expect(await create(fine)).not.toHaveProperty('warnings');
   });
 });
 

@@ -49,14 +49,15 @@ describe('instances', () => {
 
   it('say which attribute is likely misspelt, and keep it', async () => {
     const { createCounter, params } = await plantDeployment(house);
-    const message =
-      'Warning: /state/cuont: The entity schema "counter" has no attribute "cuont". Did you mean "count"?';
+    const message = 'The entity schema "counter" has no attribute "cuont". Did you mean "count"?';
+    const suggestion = 'Write "count".';
+    const warnings = [{ pointer: '/state/cuont', code: 'unknown_attribute', message, suggestion }];
     const created = await createCounter('c', { cuont: 5, other: 1 });
-    expect(created).toMatchObject({ message, data: { state: { cuont: 5, other: 1 } } });
+    expect(created).toMatchObject({ warnings, data: { state: { cuont: 5, other: 1 } } });
     const update = (state: object) =>
       call('instances.update', { params: { ...params, instanceId: 'c' }, body: { state } });
-    expect(await update({ cuont: 6 })).toMatchObject({ message, data: { state: { cuont: 6 } } });
-    expect(await update({ count: 6, other: 1 })).not.toHaveProperty('message');
+    expect(await update({ cuont: 6 })).toMatchObject({ warnings, data: { state: { cuont: 6 } } });
+    expect(await update({ count: 6, other: 1 })).not.toHaveProperty('warnings');
   });
 
   it('are replaced as sent, if they still have the revision', async () => {

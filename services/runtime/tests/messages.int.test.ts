@@ -1,3 +1,4 @@
+import type { Said } from '@orrery/contracts';
 import { describe, expect, it } from 'vitest';
 import { TEST_NETWORKS } from '../src/runs/payments/payment-config.js';
 import { attribute, incrementVersion } from './fake-catalog.js';
@@ -47,14 +48,18 @@ const UNPAYABLE =
   'The public event "cheer" costs 0.05 USD and the deployment has no payToAddress: ' +
   'no wallet can execute it until the deployment has one.';
 
+/** What an answer warns of. */
+const told = ({ warnings = [] }: { warnings?: Said['warnings'] | undefined }): string[] =>
+  warnings.map(({ pointer, message }) => `${pointer}: ${message}`);
+
 describe('warnings', () => {
   it('tell of a version without anything to run when it is bound', async () => {
     catalog.plantVersion({ event: 'empty' });
     const { params } = await plantDeployment(house);
     const added = await call('bindings.add', { params, body: [{ event: 'empty', eventVersion: 1 }] });
-    expect(added.message).toBe(
-      'Warning: /0/event: The version has neither a template nor a behaviorPrompt, so each execution is refused with mutation_missing.',
-    );
+    expect(told(added)).toEqual([
+      '/0/event: The version has neither a template nor a behaviorPrompt, so each execution is refused with mutation_missing.',
+    ]);
   });
 
   it('tell of a price that nobody can pay: when bound, when published, when the receiver is removed', async () => {
@@ -63,35 +68,32 @@ describe('warnings', () => {
     const body = { name: 'Priced', bindings };
     const sent = { params: world, headers: { 'idempotency-key': 'priced' }, body };
     const created = await call('deployments.create', sent);
-    expect(created.message).toBe(`Warning: /bindings/0/event: ${UNPAYABLE}`);
+    expect(told(created)).toEqual([`/bindings/0/event: ${UNPAYABLE}`]);
     expect(await call('deployments.create', sent)).toEqual(created);
 
     const { params } = await plantDeployment(house);
     const add = { params, headers: { 'idempotency-key': 'add priced' }, body: bindings };
     const added = await call('bindings.add', add);
-    expect(added.message).toBe(`Warning: /0/event: ${UNPAYABLE}`);
+    expect(told(added)).toEqual([`/0/event: ${UNPAYABLE}`]);
     expect(await call('bindings.add', add)).toEqual(added);
-    expect((await call('bindings.update', { params, body: bindings })).message).toBe(
-      `Warning: /0/event: ${UNPAYABLE}`,
-    );
+    expect(told(await call('bindings.update', { params, body: bindings }))).toEqual([
+      `/0/event: ${UNPAYABLE}`,
+    ]);
     expect(await call('deployments.publish', { params })).toMatchObject({
       data: { isPublic: true },
-      message: `Deployment published successfully. Warning: ${UNPAYABLE}`,
+      message: 'Deployment published successfully',
+      warnings: [{ pointer: '', code: 'pay_to_address_missing', message: UNPAYABLE }],
     });
-    expect((await call('deployments.publish', { params })).message).toBe(
-      `Deployment is already public. Warning: ${UNPAYABLE}`,
-    );
+    expect(told(await call('deployments.publish', { params }))).toEqual([`: ${UNPAYABLE}`]);
     await call('deployments.update', { params, body: { payToAddress: `0x${'1'.repeat(40)}` } });
     expect((await call('deployments.publish', { params })).message).toBe('Deployment is already public');
     const update = (change: object) => call('deployments.update', { params, body: change });
-    expect((await update({ payToAddress: null, name: 'Free' })).message).toBe(
-      `Warning: /payToAddress: ${UNPAYABLE}`,
-    );
-    expect(await update({ name: 'Still free' })).not.toHaveProperty('message');
+    expect(told(await update({ payToAddress: null, name: 'Free' }))).toEqual([`/payToAddress: ${UNPAYABLE}`]);
+    expect(await update({ name: 'Still free' })).not.toHaveProperty('warnings');
   });
 
   it('tell of a receiver on chains where the operator takes no payments, wherever one without a receiver is told of', async () => {
-    const told =
+    const text =
       'The public event "cheer" costs 0.05 USD and this service takes no payments on Solana, where the deployment\'s ' +
       'payToAddress is: no wallet can execute it until the deployment has one on EVM chains.';
     const [payToAddress, bindings] = ['1'.repeat(32), [{ event: 'cheer', eventVersion: 1 }]];
@@ -99,22 +101,16 @@ describe('warnings', () => {
       params: { worldAddress: String(catalog.world.id) },
       body: { name: 'On Solana', bindings, payToAddress },
     });
-    expect(created.message).toBe(`Warning: /bindings/0/event: ${told}`);
+    expect(told(created)).toEqual([`/bindings/0/event: ${text}`]);
 
     const { params } = await plantDeployment(house, { payToAddress, bindings: [] });
     const update = (body: object) => call('deployments.update', { params, body });
-    expect((await call('bindings.add', { params, body: bindings })).message).toBe(
-      `Warning: /0/event: ${told}`,
-    );
-    expect((await call('bindings.update', { params, body: bindings })).message).toBe(
-      `Warning: /0/event: ${told}`,
-    );
-    expect((await call('deployments.publish', { params })).message).toBe(
-      `Deployment published successfully. Warning: ${told}`,
-    );
-    expect((await update({ payToAddress })).message).toBe(`Warning: /payToAddress: ${told}`);
-    expect(await update({ payToAddress: `0x${'1'.repeat(40)}` })).not.toHaveProperty('message');
-    expect(await update({ name: 'On EVM chains' })).not.toHaveProperty('message');
+    expect(told(await call('bindings.add', { params, body: bindings }))).toEqual([`/0/event: ${text}`]);
+    expect(told(await call('bindings.update', { params, body: bindings }))).toEqual([`/0/event: ${text}`]);
+    expect(told(await call('deployments.publish', { params }))).toEqual([`: ${text}`]);
+    expect(told(await update({ payToAddress }))).toEqual([`/payToAddress: ${text}`]);
+    expect(await update({ payToAddress: `0x${'1'.repeat(40)}` })).not.toHaveProperty('warnings');
+    expect(await update({ name: 'On EVM chains' })).not.toHaveProperty('warnings');
   });
 
   it('tell of filter names that the version does not declare', async () => {
@@ -122,21 +118,22 @@ describe('warnings', () => {
       stateChanges: ['wins', 'winz', 'horse.speed', 'lastFan', 'counter.count'],
       result: ['winer'],
     };
-    const told =
-      'Warning: /0/onchain/stateChanges/1: No entity schema that the version may change has an attribute "winz". Did you mean "wins"? ' +
-      'Warning: /0/onchain/stateChanges/4: No entity schema that the version may change has an attribute "counter.count". ' +
-      'Warning: /0/onchain/result/0: The version declares no result key "winer". Did you mean "winner"?';
+    const names = [
+      '/0/onchain/stateChanges/1: No entity schema that the version may change has an attribute "winz". Did you mean "wins"?',
+      '/0/onchain/stateChanges/4: No entity schema that the version may change has an attribute "counter.count".',
+      '/0/onchain/result/0: The version declares no result key "winer". Did you mean "winner"?',
+    ];
     const { params } = await plantDeployment(house);
     const race = { event: 'race', eventVersion: 1 };
-    expect((await call('bindings.add', { params, body: [{ ...race, onchain }] })).message).toBe(told);
+    expect(told(await call('bindings.add', { params, body: [{ ...race, onchain }] }))).toEqual(names);
     // The version stays bound and is not named.
-    expect((await call('bindings.update', { params, body: [{ event: 'race', onchain }] })).message).toBe(
-      told,
+    expect(told(await call('bindings.update', { params, body: [{ event: 'race', onchain }] }))).toEqual(
+      names,
     );
     const fine = { stateChanges: ['wins', 'horse.speed'], result: ['winner'] };
     expect(
       await call('bindings.update', { params, body: [{ event: 'race', onchain: fine }] }),
-    ).not.toHaveProperty('message');
+    ).not.toHaveProperty('warnings');
   });
 });
 

@@ -1,6 +1,6 @@
 import type { RoutedRpc } from '@orrery/contracts';
 import { writeYaml } from '../documents/yaml-text.js';
-import type { ServerAnswer } from '../server/ask-server.js';
+import { type ServerAnswer, warningText } from '../server/ask-server.js';
 import type { CommandContext } from '../terminal/context.js';
 import { formatRows } from '../terminal/format-rows.js';
 import { at, columnsOf } from './columns.js';
@@ -21,7 +21,7 @@ export interface Showing {
 /** Shows an answer: for programs its data as JSON; for people a list as a table, anything else as YAML. */
 export function showAnswer(
   rpc: RoutedRpc,
-  { data, message, pagination }: ServerAnswer,
+  { data, message, warnings = [], pagination }: ServerAnswer,
   {
     json = false,
     brief = (all) => ({ data: all }),
@@ -34,6 +34,7 @@ export function showAnswer(
   else write(Array.isArray(shown.data) ? tableOf(rpc, shown.data) : writeYaml(shown.data).trimEnd());
   if (shown.note !== undefined) note(shown.note);
   if (message !== undefined) note(message);
+  for (const warning of warnings) note(warningText(warning, warning.pointer));
   const count = Array.isArray(data) ? data.length : 0;
   const { total = count, next } = pagination ?? {};
   if (typeof next === 'string')

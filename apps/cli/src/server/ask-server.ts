@@ -14,6 +14,8 @@ export interface ServerAnswer {
   readonly status: number;
   readonly data?: unknown;
   readonly message?: string;
+  /** Likely mistakes that are allowed. */
+  readonly warnings?: readonly FieldProblem[];
   /** Of a list whose pages have numbers, or of a query's. */
   readonly pagination?: Partial<Pagination & CursorPagination>;
   readonly code?: string;
@@ -54,6 +56,10 @@ export async function send(
     );
   }
 }
+
+/** A warning as a line; `where`: the part that it is about. */
+export const warningText = ({ code, message }: FieldProblem, where: string): string =>
+  `Warning: ${where === '' ? '' : `${where}: `}${message} [${code}]`;
 
 /** As `send`. @throws Refusal also for an answer that is none of success */
 export async function sendOrFail(server: Server, request: ServerRequest): Promise<ServerAnswer> {

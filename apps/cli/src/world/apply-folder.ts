@@ -1,6 +1,6 @@
 import { StartupError } from '@orrery/service-kit';
 import { findWorld, ownWorlds } from '../operations/references.js';
-import { Refusal, type ServerAnswer, send } from '../server/ask-server.js';
+import { Refusal, type ServerAnswer, send, warningText } from '../server/ask-server.js';
 import { type Server, type ServerOptions, serverOf } from '../server/find-server.js';
 import type { CommandContext } from '../terminal/context.js';
 import { type ChangeRequest, requestsOf, withoutFirstVersion } from './change-requests.js';
@@ -58,7 +58,7 @@ async function checked(
   const { server, stored } = applying;
   if (plan.changes.length === 0) return [];
   const warnings = await checkWithServer(plan, applying);
-  for (const { shown } of warnings) note(`Warning: ${shown}`);
+  for (const { warning, line } of warnings) note(warningText(warning, line));
   for (const sentence of orphanedNames(plan, afterApplying('events', applying))) note(`Warning: ${sentence}`);
   if (stored !== undefined)
     for (const sentence of await boundDrafts(plan, stored.address, server)) note(sentence);
@@ -108,10 +108,9 @@ async function makeChanges(
   warnings: readonly CheckedWarning[],
   { note }: CommandContext,
 ): Promise<string> {
-  const known = warnings.flatMap(({ said }) => said);
+  const told = new Set(warnings.map(({ warning, line }) => warningText(warning, line)));
   let world = stored?.address;
   for (const [done, change] of changes.entries()) {
-    const messages: string[] = [];
     for (const request of requestsOf(change)) {
       const path = world === undefined ? '/api/worlds' : `/api/worlds/${world}${request.path}`;
       const { method, body } = request;
@@ -121,14 +120,8 @@ async function makeChanges(
         throw new StartupError(`${text}\n${progressOf(done, changes.length)}`);
       }
       world ??= (answer.data as { address: string }).address;
-      if (answer.message !== undefined) messages.push(answer.message);
-    }
-    for (const message of messages) {
-      const rest = known
-        .reduce((text, sentence) => text.replace(sentence, ''), message)
-        .replace(/There are \d+ more warnings\./, '')
-        .trim();
-      if (rest !== '') note(`${kindOf(change)} ${change.name}: ${inFiles(rest, change, folder)}`);
+      if (answer.message !== undefined) note(`${kindOf(change)} ${change.name}: ${answer.message}`);
+      for (const text of warningsOf(answer, change, folder)) if (!told.has(text)) note(text);
     }
   }
   return world ?? '';
@@ -158,13 +151,12 @@ const progressOf = (done: number, of: number): string =>
     ? 'Nothing was changed.'
     : `${done} of ${of} changes were made before: mend this one and apply again, which goes on here.`;
 
-/** What saving alone can tell, such as the deployments of a draft that has become dearer, with the line in its file. */
-const inFiles = (message: string, change: Change, folder: WorldFolder): string =>
-  message.replaceAll(
-    /Warning: (\/[^ ]+): /g,
-    (_, pointer: string) =>
-      `Warning: ${folder.lineOf(kindOf(change), change.name, withoutFirstVersion(pointer))}: `,
-  );
+/** What saving warns of, with the lines in the files. */
+const warningsOf = ({ warnings = [] }: ServerAnswer, change: Change, folder: WorldFolder): string[] =>
+  warnings.map((warning) => {
+    const pointer = withoutFirstVersion(warning.pointer);
+    return warningText(warning, folder.lineOf(kindOf(change), change.name, pointer));
+  });
 
 const outcomeOf = ({ changes, left }: Plan, world: string | undefined, applied: boolean) => ({
   world: world ?? null,

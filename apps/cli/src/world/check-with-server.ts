@@ -19,12 +19,10 @@ export interface Applying {
 
 type Found = DefinitionCheck['warnings'][number];
 
-/** A likely mistake that is allowed. */
+/** A likely mistake that is allowed, and its line in a file. */
 export interface CheckedWarning {
-  /** With file and line. */
-  readonly shown: string;
-  /** How the answer to saving it says it again: of a first version, and of another one. */
-  readonly said: readonly string[];
+  readonly warning: Found;
+  readonly line: string;
 }
 
 /** Bytes of events in one request; a body may have 1 MiB by default. */
@@ -49,11 +47,11 @@ export async function checkWithServer({ changes }: Plan, applying: Applying): Pr
     const body = { entitySchemas, events: group.map(newEvent) };
     const { data } = await sendOrFail(server, { method: 'POST', path: '/api/worlds/check', body });
     const checked = data as DefinitionCheck;
-    const shown = ({ pointer, message }: Found) =>
-      `${fileLineOf(pointer, folder, entitySchemas, group)}: ${message}`;
+    const lineOf = ({ pointer }: Found) => fileLineOf(pointer, folder, entitySchemas, group);
     // Those of schemas are found with each group.
-    for (const problem of checked.problems) problems.add(shown(problem));
-    for (const one of checked.warnings) warnings.push({ shown: shown(one), said: saidOf(one) });
+    for (const problem of checked.problems)
+      problems.add(`${lineOf(problem)}: ${problem.message} [${problem.code}]`);
+    for (const warning of checked.warnings) warnings.push({ warning, line: lineOf(warning) });
   }
   if (problems.size > 0) throw new StartupError(`The server would refuse:\n${[...problems].join('\n')}`);
   return warnings;
@@ -94,11 +92,6 @@ function fileLineOf(
   if (kind === 'events')
     return folder.lineOf('event', group[Number(at)]?.name ?? '', withoutFirstVersion(rest));
   return folder.lineOf('schema', entitySchemas[Number(at)]?.name ?? '', rest);
-}
-
-function saidOf({ pointer, message }: Found): string[] {
-  const inEvent = pointer.replace(/^\/events\/\d+/, '');
-  return [inEvent, withoutFirstVersion(inEvent)].map((pointed) => `Warning: ${pointed}: ${message}`);
 }
 
 /** Which deployments run a draft that is to change, a sentence for each such event. */

@@ -13,7 +13,7 @@ import { useEvents } from '../api/worlds.js';
 import { NameLink } from '../ui/button.js';
 import { Confirm, FormButton } from '../ui/dialog.js';
 import { CheckList, named, SelectField, TextField } from '../ui/field.js';
-import { Await, ErrorNote, Said } from '../ui/messages.js';
+import { Await, type Beside, ErrorNote, Said } from '../ui/messages.js';
 import { Empty, Section } from '../ui/page.js';
 import { SaveForm } from '../ui/save-form.js';
 import { actionsColumn, type Column, Table } from '../ui/table.js';
@@ -24,22 +24,22 @@ export function BindingsSection({ isLocked }: { isLocked: boolean }) {
   const ref = useDeploymentRef();
   const query = useBindings(ref);
   const events = useEvents(ref.world);
-  const [message, setMessage] = useState<string>();
+  const [said, setSaid] = useState<Beside>();
   const bound = new Set(query.data?.map(({ event }) => event));
   const unbound = (events.data?.data ?? []).filter(
     ({ name, latestVersion }) => !bound.has(name) && latestVersion !== null,
   );
   const add = !isLocked && unbound.length > 0 && (
     <FormButton verb="Bind an event" title="Bind an event" look="primary">
-      {(close) => <BindingForm unbound={unbound} onClose={close} onSaid={setMessage} />}
+      {(close) => <BindingForm unbound={unbound} onClose={close} onSaid={setSaid} />}
     </FormButton>
   );
   const actions = actionsColumn<EventBinding>((binding) => (
-    <BindingActions binding={binding} onSaid={setMessage} />
+    <BindingActions binding={binding} onSaid={setSaid} />
   ));
   return (
     <Section title="Bindings" lead="The events that this deployment runs, each in one version." actions={add}>
-      <Said message={message} />
+      <Said said={said} />
       <Await query={query} what="the bindings">
         {(bindings) =>
           bindings.length === 0 ? (
@@ -88,7 +88,7 @@ function EventLink({ event }: { event: string }) {
 
 interface SaidProps {
   /** Called with what the service says beside its answer. */
-  onSaid: (message: string | undefined) => void;
+  onSaid: (said: Beside) => void;
 }
 
 function BindingActions({ binding, onSaid }: SaidProps & { binding: EventBinding }) {
@@ -139,8 +139,8 @@ function BindingForm({ binding, unbound = [], onClose, onSaid }: BindingFormProp
         : orrery.answer('put', BINDINGS, request);
     },
     [deploymentKey(ref)],
-    ({ message }) => {
-      onSaid(message);
+    (answer) => {
+      onSaid(answer);
       onClose();
     },
   );

@@ -89,7 +89,7 @@ function SettingsForm({ deployment }: { deployment: Deployment }) {
         failed="The settings were not saved"
         labels={SETTINGS_LABELS}
         onSubmit={() => isChanged && save.mutate()}
-        said={<Said message={save.data?.message} />}
+        said={<Said said={save.data} />}
         conflict={conflict}
         cancel={isChanged && <Button onClick={() => setEdited({})}>Undo</Button>}
         disabled={!isChanged}
@@ -153,7 +153,7 @@ export function StateSection({ deployment: { name, isPaused, isPublic, mode } }:
   const publishing = isPublic ? PUBLISHED : PRIVATE;
   return (
     <Section title="State">
-      <Said message={act.data?.message} />
+      <Said said={act.data} />
       <ErrorNote error={act.error} title={act.variables && `Could not ${act.variables}`} />
       <Card className="divide-y divide-line py-1">
         <Line {...(isPaused ? PAUSED : RUNNING)}>

@@ -39,7 +39,7 @@ export default function EventPage() {
           beside={<Badge>event</Badge>}
           actions={canEdit && <EventActions record={record} {...ref} />}
         >
-          <Said message={said} nameOf={versionPart} />
+          <Said said={said} nameOf={versionPart} />
           <Await query={versions} what="the versions">
             {({ data }) =>
               data.length === 0 ? (

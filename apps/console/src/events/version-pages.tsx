@@ -11,15 +11,15 @@ import { Button, ButtonLink } from '../ui/button.js';
 import { Conflict, isConflict } from '../ui/conflict.js';
 import { LeaveGuard } from '../ui/dialog.js';
 import { Required, showFirstWrong, TextField, useRequired } from '../ui/field.js';
-import { ErrorNote, problemAt, problemsOf, Unreadable } from '../ui/messages.js';
+import { type Beside, ErrorNote, problemAt, problemsOf, Unreadable } from '../ui/messages.js';
 import { Card, Page } from '../ui/page.js';
 import { NEW_VERSION, type VersionDraft, versionBodyOf, versionDraftOf } from './version-draft.js';
 import { VersionForm } from './version-form.js';
 import { FIRST_VERSION, type VersionProblems, versionProblems } from './version-words.js';
 
 /** What the pages show that follow: the service's words beside its answer. */
-const saying = (message: string | undefined) => ({
-  state: message ? { said: message } : {},
+const saying = ({ message, warnings }: Beside) => ({
+  state: { said: { message, warnings } },
   ignoreBlocker: true,
 });
 
@@ -36,11 +36,11 @@ export function NewEventPage() {
       return orrery.answer('post', EVENTS, { path, body });
     },
     [keyOf(EVENTS, path)],
-    ({ data, message }) =>
+    ({ data, ...said }) =>
       navigate({
         to: '/worlds/$world/events/$event',
         params: { world, event: data.name },
-        ...saying(message),
+        ...saying(said),
       }),
   );
   return (
@@ -117,7 +117,7 @@ function OneVersion({ event: ref, version, source }: OneVersionProps) {
         : orrery.answer('put', VERSION, { path: own, headers: guard.headers(), body });
     },
     [keyOf(EVENTS, path)],
-    ({ data, message }) => navigate({ ...page, search: { right: data.version }, ...saying(message) }),
+    ({ data, ...said }) => navigate({ ...page, search: { right: data.version }, ...saying(said) }),
   );
   return (
     <VersionEditor

@@ -162,16 +162,22 @@ export const problemsBelow = (error: unknown, part: string): readonly Problem[] 
     .filter(({ pointer }) => isIn(part, pointer))
     .map(({ pointer, message }) => ({ pointer: pointer.slice(part.length), message }));
 
+/** What the service says beside an answer's data. */
+export interface Beside {
+  readonly message?: string | undefined;
+  /** Likely mistakes that it allowed. */
+  readonly warnings?: readonly FieldProblem[] | undefined;
+}
+
 export interface SaidProps {
-  message: string | undefined;
+  said: Beside | undefined;
   /** What the person calls the part that a warning is about. */
   nameOf?: NameField | undefined;
 }
 
-/** What the service said beside an answer: each warning in a line, with the name of the part that it is about. */
-export function Said({ message, nameOf = () => undefined }: SaidProps) {
-  if (!message) return null;
-  const { text, warnings } = warningsIn(message);
+/** What the service said beside an answer: each warning in a line, with the name of the part that it is about and its code. */
+export function Said({ said: { message = '', warnings = [] } = {}, nameOf = () => undefined }: SaidProps) {
+  if (message === '' && warnings.length === 0) return null;
   return (
     <div
       role="status"
@@ -180,11 +186,12 @@ export function Said({ message, nameOf = () => undefined }: SaidProps) {
         warnings.length > 0 ? 'border-warn/40 bg-warn-soft' : 'border-ok/30 bg-ok-soft',
       )}
     >
-      {text !== '' && <p>{text}</p>}
-      {warnings.map(({ pointer, words }) => (
-        <p key={`${pointer} ${words}`} title={pointer || undefined}>
+      {message !== '' && <p>{message}</p>}
+      {warnings.map(({ pointer, code, message: words, suggestion }) => (
+        <p key={`${pointer} ${words}`} title={[pointer, suggestion].filter(Boolean).join(': ') || undefined}>
           <span className="font-semibold">Warning:</span>{' '}
-          {[nameOf(pointer), words].filter(Boolean).join(': ')}
+          {[nameOf(pointer), words].filter(Boolean).join(': ')}{' '}
+          <span className="font-mono text-xs text-muted">{code}</span>
         </p>
       ))}
     </div>
@@ -234,23 +241,4 @@ export function withoutPointer(
 ): { pointer?: string; text: string } {
   const pointer = pointers.find((one) => one !== '' && text.startsWith(`${one}: `));
   return pointer === undefined ? { text } : { pointer, text: text.slice(pointer.length + 2) };
-}
-
-/** A likely mistake that the service allowed. */
-export interface Warning {
-  /** RFC 6901 into what was sent; empty: all of it. */
-  readonly pointer: string;
-  readonly words: string;
-}
-
-/** What a service text says, and the warnings that stand after it as `Warning: <pointer>: <sentences>`. */
-export function warningsIn(message: string): { text: string; warnings: Warning[] } {
-  const [text = '', ...warnings] = message.split(/\s*\bWarning: /);
-  return { text, warnings: warnings.map(warningOf) };
-}
-
-/** A key in the pointer may hold a placeholder with a colon in it: the pointer ends where a sentence begins. */
-function warningOf(text: string): Warning {
-  const [, pointer = '', words = text] = /^(\/.*?): (\p{Lu}.*)$/su.exec(text) ?? [];
-  return { pointer, words };
 }

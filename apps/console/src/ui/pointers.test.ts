@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { labelAt, partWords, warningsIn, withoutPointer } from './messages.js';
+import { labelAt, partWords, withoutPointer } from './messages.js';
 
 const labels = { '/name': 'Name', '/guards': 'Guards', '/guards/deny': 'Attributes that stay' };
 
@@ -17,27 +17,6 @@ it('takes the pointer from the beginning of a text', () => {
     text: 'Too long.',
   });
   expect(withoutPointer('It is paused.', ['/name', ''])).toEqual({ text: 'It is paused.' });
-});
-
-it('tells the warnings of a text apart, each with its pointer', () => {
-  const key = 'cart:{{ input.a ? "x": input.b }}';
-  expect(
-    warningsIn(`Done. Warning: /0: Is 0 meant? Yes. Warning: /t/${key}/lod: No attribute "lod".`),
-  ).toEqual({
-    text: 'Done.',
-    warnings: [
-      { pointer: '/0', words: 'Is 0 meant? Yes.' },
-      { pointer: `/t/${key}/lod`, words: 'No attribute "lod".' },
-    ],
-  });
-});
-
-it('leaves a text without warnings, and a warning without a pointer, as they are', () => {
-  expect(warningsIn('Locked.')).toEqual({ text: 'Locked.', warnings: [] });
-  expect(warningsIn('Warning: All of it?')).toEqual({
-    text: '',
-    warnings: [{ pointer: '', words: 'All of it?' }],
-  });
 });
 
 it('says where in an input or in which instance something is', () => {

@@ -13,6 +13,7 @@ import {
   parseJson,
   ServiceError,
   toErrorReply,
+  withSuggestions,
 } from '@orrery/contracts';
 import { LRUCache } from 'lru-cache';
 import type { CallOptions } from '../ports/bus-port.js';
@@ -150,7 +151,7 @@ export function decodeUntrusted(body: string): JsonValue {
   const value = decodeBody(body);
   const problem = unsafeJsonIn(value);
   if (problem !== undefined)
-    throw new ServiceError('validation_failed', problem.message, { errors: [problem] });
+    throw new ServiceError('validation_failed', problem.message, { errors: withSuggestions([problem]) });
   return value;
 }
 

@@ -1,26 +1,20 @@
 import { z } from 'zod';
+import { MAX_FOUND } from '../json/problems.js';
+import { definitionProblem } from '../records/problems.js';
 import { OF_ACCOUNT, operationsAt } from '../rpc/operation.js';
 import { createEntitySchemaBody } from './entity-schemas.js';
 import { createEventBody } from './events.js';
 
 /** Definitions of one kind in one request; a world has no more of them by default. */
 const MAX_CHECKED = 500;
-/** Problems, and warnings, that one answer names. */
-export const MAX_FOUND = 100;
-
-const found = z
-  .strictObject({
-    pointer: z.string().describe('Where in the body, as RFC 6901 says it.'),
-    code: z.string().describe('What is wrong, as a word for programs.'),
-    message: z.string().describe('What is wrong, and what to write.'),
-  })
-  .meta({ id: 'DefinitionProblem', description: 'What is wrong with one part of a definition.' });
-
 export const definitionCheck = z
   .strictObject({
-    problems: z.array(found).max(MAX_FOUND).describe('What saving these definitions would refuse.'),
+    problems: z
+      .array(definitionProblem)
+      .max(MAX_FOUND)
+      .describe('What saving these definitions would refuse.'),
     warnings: z
-      .array(found)
+      .array(definitionProblem)
       .max(MAX_FOUND)
       .describe('Likely mistakes that are allowed: saving tells them, too.'),
   })

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { type FieldProblem, fieldProblem } from '../json/json.js';
 import { jsonObject } from '../json/json-schemas.js';
+import { type FieldProblem, fieldProblem } from '../json/problems.js';
 import { MOST_CONTENT } from '../records/content-limits.js';
 import { address, sha256, storedName } from '../records/fields.js';
 import { rpc } from '../rpc/rpc.js';

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { type FieldProblem, type JsonObject, storableObject, storableText } from '../json/json.js';
+import { type JsonObject, storableObject, storableText } from '../json/json.js';
+import type { FieldProblem } from '../json/problems.js';
 
 /** What a code means to a caller. `retryable`: the same request may succeed later without being changed. */
 export interface ErrorMeaning {
@@ -175,7 +176,14 @@ export const asServiceError = (error: unknown): ServiceError =>
 export const errorReply = z.object({
   code: z.string(),
   detail: z.string(),
-  errors: z.array(z.object({ pointer: z.string(), code: z.string(), message: z.string() })),
+  errors: z.array(
+    z.object({
+      pointer: z.string(),
+      code: z.string(),
+      message: z.string(),
+      suggestion: z.string().exactOptional(),
+    }),
+  ),
   facts: z.record(z.string(), z.json()),
 });
 export type ErrorReply = z.infer<typeof errorReply>;
@@ -184,10 +192,11 @@ export type ErrorReply = z.infer<typeof errorReply>;
 export const toErrorReply = (error: ServiceError): ErrorReply => ({
   code: error.code,
   detail: storableText(error.message),
-  errors: error.errors.map(({ pointer, code, message }) => ({
+  errors: error.errors.map(({ pointer, code, message, suggestion }) => ({
     pointer: storableText(pointer),
     code,
     message: storableText(message),
+    ...(suggestion !== undefined && { suggestion: storableText(suggestion) }),
   })),
   facts: storableObject(error.facts),
 });

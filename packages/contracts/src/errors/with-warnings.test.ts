@@ -1,21 +1,32 @@
 import { expect, it } from 'vitest';
-import { fieldProblem } from '../json/json.js';
-import { withWarnings } from './wording.js';
+import { fieldProblem, MAX_FOUND } from '../json/problems.js';
+import { withWarnings, writeInstead } from './wording.js';
 
 const warnings = (count: number) =>
-  Array.from({ length: count }, (_, index) => fieldProblem(`/${index}`, 'likely', `Is ${index} meant?`));
+  Array.from({ length: count }, (_, index) =>
+    fieldProblem(`/${index}`, 'unknown_attribute', `Is ${index} meant?`),
+  );
 
 it('has nothing to say without a message and without warnings', () => {
-  expect(withWarnings([])).toBeUndefined();
-  expect(withWarnings([], 'Done.')).toBe('Done.');
+  expect(withWarnings([])).toEqual({});
+  expect(withWarnings([], 'Done.')).toEqual({ message: 'Done.' });
 });
 
-it('says the same of one place once', () => {
-  expect(withWarnings([...warnings(1), ...warnings(1)])).toBe('Warning: /0: Is 0 meant?');
+it('says the same of one place once, and how to mend it', () => {
+  const [warning] = warnings(1);
+  const suggestion = expect.stringContaining('Write the name of an attribute');
+  expect(withWarnings([...warnings(1), ...warnings(1)], 'Done.')).toEqual({
+    message: 'Done.',
+    warnings: [{ ...warning, suggestion }],
+  });
 });
 
-it('adds warnings with their places to a message, and counts those beyond five', () => {
-  expect(withWarnings([fieldProblem('', 'likely', 'All of it?')])).toBe('Warning: All of it?');
-  expect(withWarnings(warnings(2), 'Done.')).toBe('Done. Warning: /0: Is 0 meant? Warning: /1: Is 1 meant?');
-  expect(withWarnings(warnings(7))).toMatch(/Warning: \/4: Is 4 meant\? There are 2 more warnings\.$/);
+it('prefers what a warning itself suggests to what its code does', () => {
+  const own = fieldProblem('/wisn', 'unknown_attribute', 'No such attribute.', writeInstead('wins'));
+  expect(withWarnings([own]).warnings?.map(({ suggestion }) => suggestion)).toEqual(['Write "wins".']);
+  expect(writeInstead(undefined)).toBeUndefined();
+});
+
+it('tells a bounded number', () => {
+  expect(withWarnings(warnings(300)).warnings).toHaveLength(MAX_FOUND);
 });

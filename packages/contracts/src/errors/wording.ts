@@ -1,4 +1,5 @@
-import { cutText, type FieldProblem } from '../json/json.js';
+import { cutText } from '../json/json.js';
+import { type FieldProblem, MAX_FOUND, type SuggestedProblem, suggested } from '../json/problems.js';
 
 /** Longer names are not compared: the work grows with the square of the length. */
 const MAX_LENGTH = 64;
@@ -75,24 +76,20 @@ export function shownValue(value: unknown): string {
   return typeof value === 'object' && value !== null ? 'an object' : String(value);
 }
 
-/** More than these are only counted. */
-const MAX_WARNINGS = 5;
+/** The suggestion to write another name; none without one. */
+export const writeInstead = (name: string | undefined): string | undefined =>
+  name === undefined ? undefined : `Write "${name}".`;
 
-/**
- * What a success says in its `message` about likely mistakes that are allowed, after what else it has to say: `Warning:
- * <pointer>: <text>` for each. Undefined where there is nothing to say.
- */
-export function withWarnings(
-  warnings: readonly FieldProblem[],
-  message?: string | undefined,
-): string | undefined {
+/** What an answer says beside its data. */
+export interface Said {
+  readonly message?: string;
+  readonly warnings?: SuggestedProblem[];
+}
+
+/** The members of an answer that tell likely mistakes that are allowed, each once, beside what else it has to say. */
+export function withWarnings(warnings: readonly FieldProblem[], message?: string | undefined): Said {
   // A key and the value at it may have the same mistake at the same pointer.
-  const texts = new Set(
-    warnings.map(({ pointer, message }) => `${pointer === '' ? '' : `${pointer}: `}${message}`),
-  );
-  const told = [...texts].slice(0, MAX_WARNINGS).map((text) => `Warning: ${text}`);
-  const more = texts.size - told.length;
-  const parts = [message, ...told, more > 0 ? `There are ${more} more warnings.` : undefined];
-  const text = parts.filter((part) => part !== undefined).join(' ');
-  return text === '' ? undefined : text;
+  const distinct = new Map(warnings.map((warning) => [`${warning.pointer} ${warning.message}`, warning]));
+  const told = [...distinct.values()].slice(0, MAX_FOUND).map(suggested);
+  return { ...(message !== undefined && { message }), ...(told.length > 0 && { warnings: told }) };
 }

@@ -1,21 +1,6 @@
 import { hash } from 'node:crypto';
 import canonicalize from 'canonicalize';
-
-/** One thing wrong with one part of a request; `pointer` is RFC 6901 into the body, or `#query/…`, `#path/…`. */
-export interface FieldProblem {
-  pointer: string;
-  code: string;
-  message: string;
-}
-
-export const fieldProblem = (pointer: string, code: string, message: string): FieldProblem => ({
-  pointer,
-  code,
-  message,
-});
-
-/** How many problems one answer tells at most; the others are found when these are mended. */
-export const MAX_PROBLEMS = 20;
+import { type FieldProblem, fieldProblem } from './problems.js';
 
 /** What JSON can say. `undefined`, functions, dates and bigints are not JSON. */
 export type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue };

@@ -1,6 +1,8 @@
 import { z } from 'zod';
+import { MAX_FOUND } from '../json/problems.js';
 import { deleted } from '../records/fields.js';
 import { MAX_LIMIT, pageQuery, pagination } from '../records/pagination.js';
+import { definitionProblem } from '../records/problems.js';
 import { ifMatch } from './entity-tag.js';
 import type { HttpBinding, Rpc } from './rpc.js';
 
@@ -106,7 +108,7 @@ export function operationsAt<P extends z.ZodType = Nothing>(
       path: string,
       summary: string,
       { data, ...parts }: Parts<Q, H, B> & { data: D },
-    ) => operation({ method, path, summary }, { ...writing, ...parts }, answerOf(data)),
+    ) => operation({ method, path, summary }, { ...writing, ...parts }, outcomeOf(data)),
     /** Changes the thing itself, where it still has the `ETag` that the caller names. */
     update: <D extends z.ZodType, B extends z.ZodType>(
       summary: string,
@@ -115,7 +117,7 @@ export function operationsAt<P extends z.ZodType = Nothing>(
       operation(
         { method: 'PUT', path: '', summary },
         { ...writing, ...parts, headers: ifMatch, errors: [...errors, 'revision_mismatch'] as const },
-        answerOf(data),
+        outcomeOf(data),
       ),
     /** Once for its Idempotency-Key. `named`: the member of the answer that names the new thing below this path. */
     create: <D extends z.ZodType, B extends z.ZodType>(
@@ -129,7 +131,7 @@ export function operationsAt<P extends z.ZodType = Nothing>(
       return operation(
         { method: 'POST', path: '', summary },
         { ...writing, ...parts, ...once, http },
-        answerOf(data),
+        outcomeOf(data),
       );
     },
     remove: <Q extends z.ZodType = Nothing, H extends z.ZodType = Nothing>(
@@ -139,15 +141,17 @@ export function operationsAt<P extends z.ZodType = Nothing>(
   };
 }
 
-const answerOf = <D extends z.ZodType>(data: D) =>
-  z.strictObject({
-    data,
-    message: z
-      .string()
-      .optional()
-      .describe('What the request did, for people, and warnings if there are any.'),
-    etag: z.string().optional(),
-  });
+const message = z.string().optional().describe('What the request did, for people.');
+const warnings = z
+  .array(definitionProblem)
+  .max(MAX_FOUND)
+  .optional()
+  .describe('Likely mistakes in what was sent, which are allowed; absent without any.');
+const etag = z.string().optional();
+
+const answerOf = <D extends z.ZodType>(data: D) => z.strictObject({ data, message, etag });
+/** The answer to what sends something. The gateway reads the `etag` at its end. */
+const outcomeOf = <D extends z.ZodType>(data: D) => z.strictObject({ data, message, warnings, etag });
 
 const pageOf = <D extends z.ZodType, P extends z.ZodType>(item: D, pages: P) =>
   z.strictObject({

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { ServiceError } from '../errors/service-error.js';
-import { didYouMean, shownValue } from '../errors/wording.js';
-import { type FieldProblem, fieldProblem, MAX_PROBLEMS, toPointer } from '../json/json.js';
+import { closest, didYouMean, shownValue, writeInstead } from '../errors/wording.js';
+import { toPointer } from '../json/json.js';
+import { type FieldProblem, fieldProblem, MAX_PROBLEMS, withSuggestions } from '../json/problems.js';
 
 /** How a pointer names a part outside the body; the body's own pointers are plain RFC 6901. */
 const PARTS = { body: '', query: '#query', params: '#path', headers: '#header' } as const;
@@ -45,11 +46,15 @@ function issueProblems(
 ): FieldProblem[] {
   if (issue.code === 'unrecognized_keys') {
     const known = knownProperties(schema, issue.path);
-    return issue.keys
-      .slice(0, MAX_PROBLEMS)
-      .map((key) =>
-        fieldProblem(toPointer([...issue.path, key]), 'unknown_property', unknownProperty(key, known)),
+    return issue.keys.slice(0, MAX_PROBLEMS).map((key) => {
+      const at = toPointer([...issue.path, key]);
+      return fieldProblem(
+        at,
+        'unknown_property',
+        unknownProperty(key, known),
+        writeInstead(closest(key, known)),
       );
+    });
   }
   // What a rule of ours refuses zod calls "custom", which says nothing to a caller.
   const code = issue.code === 'custom' ? 'invalid' : issue.code;
@@ -91,7 +96,8 @@ function wrongType(issue: z.core.$ZodIssueInvalidType, input: unknown): string {
 const sentence = (message: string): string => (message.endsWith('.') ? message : `${message}.`);
 
 /** `validation_failed` with these problems; `whole` names what the empty pointer points to. */
-export function refusal(errors: FieldProblem[], whole: string): ServiceError {
+export function refusal(problems: readonly FieldProblem[], whole: string): ServiceError {
+  const errors = withSuggestions(problems);
   const [first] = errors;
   const detail = first && `${first.pointer || whole}: ${first.message}`;
   return new ServiceError('validation_failed', detail, { errors });

@@ -9,6 +9,7 @@ import {
   MAX_PROBLEMS,
   shownValue,
   toNfc,
+  writeInstead,
 } from '@orrery/contracts';
 import { type AttributeShape, compileAttribute } from '../attributes/attribute.js';
 import { type ExpressionParser, expressionParser } from '../cel/compile-expression.js';
@@ -31,7 +32,9 @@ function wrongOperand({ value, pointer }: AttributeInTemplate): FieldProblem[] {
   const wanted = WANTED[name];
   if (wanted === undefined || wanted.fits(operand)) return [];
   const message = `The operator ${name} takes ${wanted.words}, not ${shownValue(operand)}.`;
-  return [fieldProblem(childPointer(pointer, name), 'wrong_operand', message)];
+  return [
+    fieldProblem(childPointer(pointer, name), 'wrong_operand', message, `Give ${name} ${wanted.words}.`),
+  ];
 }
 
 interface Wanted {
@@ -117,7 +120,7 @@ export const findMisspeltAttributes = (
       const meant = closest(name, attributes.get(schema) ?? []);
       if (meant === undefined) return [];
       const message = `The entity schema "${schema}" has no attribute "${quoted(name)}". Did you mean "${meant}"?`;
-      return [fieldProblem(pointer, 'unknown_attribute', message)];
+      return [fieldProblem(pointer, 'unknown_attribute', message, writeInstead(meant))];
     });
 
 /** An attribute in a template, with names in NFC. */
@@ -147,13 +150,15 @@ const readBy = (references: readonly TemplateReference[]): AttributeUse[] =>
  */
 export const findBracesInKeys = (template: JsonObject): FieldProblem[] =>
   changesIn(template).flatMap(({ key, pointer }) =>
-    /[{}]/.test(literalsOf(key)) ? [fieldProblem(pointer, 'invalid_change_key', bracesMessage(key))] : [],
+    /[{}]/.test(literalsOf(key)) ? [bracesIn(key, pointer)] : [],
   );
 
-function bracesMessage(key: string): string {
-  const meant = key.includes('{{') ? undefined : key.replace(/\$?\{([^{}]+)\}/g, '{{$1}}');
-  const advice = meant === undefined || meant === key ? '' : `, as in "${quoted(meant)}"`;
-  return `The braces in "${quoted(key)}" are no placeholder. Write placeholders as {{ … }}${advice}.`;
+function bracesIn(key: string, pointer: string): FieldProblem {
+  const meant = key.includes('{{') ? key : key.replace(/\$?\{([^{}]+)\}/g, '{{$1}}');
+  const advice = meant === key ? '' : `, as in "${quoted(meant)}"`;
+  const suggestion = `Write placeholders as {{ … }}${advice}.`;
+  const message = `The braces in "${quoted(key)}" are no placeholder. ${suggestion}`;
+  return fieldProblem(pointer, 'invalid_change_key', message, suggestion);
 }
 
 /**
@@ -182,13 +187,11 @@ const ROOTS: ReadonlySet<string> = new Set(['input', 'entities', 'cronState']);
 /** Longer texts are prose. */
 const MAX_EXPRESSION = 300;
 
-const literalKey = (key: string, pointer: string): FieldProblem =>
-  fieldProblem(
-    pointer,
-    'literal_reference',
-    `"${quoted(key)}" names an instance of this very name. For a value of the input write {{ … }}, as in ` +
-      `"${quoted(key.replace(/((input|entities)[.[][\w.[\]"']*)/, '{{$1}}'))}".`,
-  );
+function literalKey(key: string, pointer: string): FieldProblem {
+  const meant = quoted(key.replace(/((input|entities)[.[][\w.[\]"']*)/, '{{$1}}'));
+  const message = `"${quoted(key)}" names an instance of this very name. For a value of the input write {{ … }}, as in "${meant}".`;
+  return fieldProblem(pointer, 'literal_reference', message, writeInstead(meant));
+}
 
 /** The text as an expression that reads something, without braces of other languages around it. */
 function unmarkedExpression(text: string, parser: ExpressionParser): string | undefined {
@@ -207,6 +210,7 @@ const literalValue = (value: string, expression: string, pointer: string): Field
     'literal_reference',
     `"${quoted(value)}" is stored as this very text. For the value that it names write {{ … }}: ` +
       `"{{ ${quoted(expression)} }}".`,
+    writeInstead(`{{ ${quoted(expression)} }}`),
   );
 
 /**
@@ -220,7 +224,8 @@ export const findKeysWithoutSchema = (template: JsonObject): FieldProblem[] =>
     const meant = key.replace(/^([^{]+)(\{\{.*)$/s, '$1:$2');
     const advice = meant === key ? '' : `, as in "${quoted(meant)}"`;
     const message = `"${quoted(key)}" names no schema: a key is "schema:instanceId"${advice}.`;
-    return [fieldProblem(pointer, 'no_schema', message)];
+    const suggestion = meant === key ? undefined : writeInstead(quoted(meant));
+    return [fieldProblem(pointer, 'no_schema', message, suggestion)];
   });
 
 /** Attributes of changes whose names are paths, `stats.speed`: no attribute is called so, and nothing inside one changes. */
@@ -229,10 +234,11 @@ export const findDottedNames = (template: JsonObject): FieldProblem[] =>
     const [attribute = '', ...inner] = name.split('.');
     if (inner.length === 0 || name.includes('{{')) return [];
     const member = inner.join('.');
+    const meant = `"${quoted(attribute)}": { "$merge": { "${quoted(member)}": … } }`;
     const message =
       `"${quoted(name)}" is no path: a value of this very name is stored. To change "${quoted(member)}" inside ` +
-      `"${quoted(attribute)}" write "${quoted(attribute)}": { "$merge": { "${quoted(member)}": … } }.`;
-    return [fieldProblem(pointer, 'dotted_name', message)];
+      `"${quoted(attribute)}" write ${meant}.`;
+    return [fieldProblem(pointer, 'dotted_name', message, `Write ${meant}.`)];
   });
 
 /** What of a text is written as it stands, without its placeholders. */

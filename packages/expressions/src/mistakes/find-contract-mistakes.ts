@@ -1,11 +1,13 @@
 import {
   childPointer,
+  closest,
   didYouMean,
   type FieldProblem,
   fieldProblem,
   isJsonObject,
   type JsonObject,
   type JsonValue,
+  writeInstead,
 } from '@orrery/contracts';
 import { quoted } from '../messages/error-text.js';
 import { type CompiledContract, compileSchema, isJsonSchema } from '../schemas/compile-contract.js';
@@ -36,17 +38,18 @@ const BARE_OBJECT = fieldProblem(
 const questionMarks = (map: JsonObject, pointer: string): FieldProblem[] =>
   Object.entries(map).flatMap(([name, field]) => {
     const at = childPointer(pointer, name);
-    const own = name.endsWith('?') ? [fieldProblem(at, 'invalid_schema', markMessage(name, field))] : [];
+    const own = name.endsWith('?') ? [markProblem(at, name, field)] : [];
     return [...own, ...(isJsonObject(field) ? questionMarks(field, at) : [])];
   });
 
-function markMessage(name: string, field: JsonValue): string {
+function markProblem(pointer: string, name: string, field: JsonValue): FieldProblem {
   const spelling =
     typeof field === 'string'
       ? `"${quoted(name.slice(0, -1))}": "${quoted(field.replace(/\?$/, ''))}?"`
       : undefined;
   const advice = spelling ?? 'a nested map cannot be optional; JSON Schema can say this';
-  return `The "?" of an optional field stands behind its type: ${advice}.`;
+  const message = `The "?" of an optional field stands behind its type: ${advice}.`;
+  return fieldProblem(pointer, 'invalid_schema', message, spelling && `Write ${spelling}.`);
 }
 
 /**
@@ -62,8 +65,9 @@ const nestedTypes = (map: JsonObject, pointer: string): FieldProblem[] =>
     const at = childPointer(pointer, name);
     const { type } = field;
     if (typeof type !== 'string' || Object.keys(field).length > 1) return nestedTypes(field, at);
-    const message = `This is a nested map with one field that is called "type". For a field of this type write "${quoted(name)}": "${quoted(type)}".`;
-    return [fieldProblem(at, 'nested_type', message)];
+    const meant = `"${quoted(name)}": "${quoted(type)}"`;
+    const message = `This is a nested map with one field that is called "type". For a field of this type write ${meant}.`;
+    return [fieldProblem(at, 'nested_type', message, `Write ${meant}.`)];
   });
 
 /**
@@ -186,5 +190,5 @@ function undeclared(
 ): FieldProblem[] {
   if (additionalProperties !== false || patternProperties !== undefined) return [];
   const message = `The field "${quoted(key)}" is not declared.${didYouMean(key, declared)}`;
-  return [fieldProblem(pointer, 'undeclared', message)];
+  return [fieldProblem(pointer, 'undeclared', message, writeInstead(closest(key, declared)))];
 }

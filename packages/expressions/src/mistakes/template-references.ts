@@ -1,12 +1,15 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
 import {
   childPointer,
+  closest,
   didYouMean,
   type FieldProblem,
   fieldProblem,
   isJsonObject,
   type JsonValue,
+  type ProblemCode,
   toNfc,
+  writeInstead,
 } from '@orrery/contracts';
 import { type ExpressionParser, expressionParser } from '../cel/compile-expression.js';
 import { sizeHint } from '../cel/hints/other-languages.js';
@@ -142,7 +145,8 @@ export const findUndeclaredInputs = (
       const missing = firstMissingStep(contract, steps);
       // A key that is not there as written is looked up in NFC.
       if (missing === undefined || firstMissingStep(contract, steps.map(toNfc)) === undefined) return [];
-      return [problemAt(reference, 'path_not_in_input', undeclared(steps, missing))];
+      const meant = writeInstead(closest(steps[missing.index] ?? '', missing.declared));
+      return [problemAt(reference, 'path_not_in_input', undeclared(steps, missing), meant)];
     });
 
 /** The keys up to the first computed one. */
@@ -167,15 +171,17 @@ export const findUnreadEntities = (
   references.flatMap((reference) => {
     const [schema] = reference.steps;
     if (reference.root !== 'entities' || schema === undefined || read.includes(toNfc(schema))) return [];
-    return [problemAt(reference, 'entities_not_read', unread(schema, read))];
+    const name = quoted(schema);
+    const add = `Add { "schema": "${name}" } to readEntities.`;
+    const advice = didYouMean(schema, read) || ` ${add}`;
+    const message = `Nothing is read of "${name}": readEntities does not name it.${advice}`;
+    const suggestion = writeInstead(closest(schema, read)) ?? add;
+    return [problemAt(reference, 'entities_not_read', message, suggestion)];
   });
 
-function unread(schema: string, read: readonly string[]): string {
-  const name = quoted(schema);
-  const meant = didYouMean(schema, read);
-  const advice = meant === '' ? ` Add { "schema": "${name}" } to readEntities.` : meant;
-  return `Nothing is read of "${name}": readEntities does not name it.${advice}`;
-}
-
-const problemAt = ({ pointer, position }: TemplateReference, code: string, message: string): FieldProblem =>
-  fieldProblem(pointer, code, `${position}: ${message}`);
+const problemAt = (
+  { pointer, position }: TemplateReference,
+  code: ProblemCode,
+  message: string,
+  suggestion?: string,
+): FieldProblem => fieldProblem(pointer, code, `${position}: ${message}`, suggestion);

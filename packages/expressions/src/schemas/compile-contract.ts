@@ -56,7 +56,7 @@ function compileShortMap(map: JsonObject): ContractResult {
   if (problems.length > 0) return refuse(problems);
   const survey = new Survey(schema);
   const [tooLarge] = survey.problems;
-  if (tooLarge !== undefined) return refuse([fieldProblem('', tooLarge.code, tooLarge.message)]);
+  if (tooLarge !== undefined) return refuse([{ ...tooLarge, pointer: '' }]);
   return { ok: true, contract: { schema, survey, check: compileSchema(schema, survey) } };
 }
 

@@ -5,6 +5,7 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
+  type ProblemCode,
 } from '@orrery/contracts';
 import { compileExpression, type ExpressionCompiler, expressionCompiler } from '../cel/compile-expression.js';
 import { ExpressionFault } from '../cel/nodes/compile-context.js';
@@ -177,7 +178,7 @@ class TemplateCompiler {
     return undefined;
   }
 
-  #complain(pointer: string, code: string, message: string): void {
+  #complain(pointer: string, code: ProblemCode, message: string): void {
     this.#problems.push(fieldProblem(pointer, code, message));
     if (this.#problems.length >= TEMPLATE_LIMITS.problems) this.#stopped = true;
   }

@@ -50,10 +50,10 @@ it("takes the caller's key, and none where the operation takes none", async () =
 });
 
 it('gives the whole answer where its warnings are wanted', async () => {
-  const message = 'Published. Warning: nobody can pay.';
-  const { orrery, received } = await against(answering({ isPublic: true }, 200, { message }));
+  const beside = { message: 'Published', warnings: [{ code: 'pay_to_address_missing' }] };
+  const { orrery, received } = await against(answering({ isPublic: true }, 200, beside));
   const answer = await orrery.answer('post', '/api/worlds/{idOrAddress}/publish', WORLD);
-  expect(answer).toMatchObject({ data: { isPublic: true }, message });
+  expect(answer).toMatchObject({ data: { isPublic: true }, ...beside });
   expect(received[0]).toMatchObject({ method: 'POST', url: '/api/worlds/0xabc/publish' });
 });
 

@@ -2,7 +2,8 @@ import { type FieldProblem, fieldProblem } from '@orrery/contracts';
 import { describe, expect, it } from 'vitest';
 import { below, noSuch, problemsOfKinds, refuseProblems } from './problems.js';
 
-const problem = (pointer: string, message = 'wrong'): FieldProblem => fieldProblem(pointer, 'x', message);
+const problem = (pointer: string, message = 'wrong'): FieldProblem =>
+  fieldProblem(pointer, 'invalid', message);
 const many = Array.from({ length: 30 }, (_, index) => problem(`/${index}`));
 
 describe('problems', () => {

@@ -4,12 +4,13 @@ import {
   type CreateEventBody,
   type checkRpcs,
   type DefinitionCheck,
-  type ErrorCode,
   type FieldProblem,
   fieldProblem,
   type Handlers,
   MAX_FOUND,
+  type MistakeCode,
   ServiceError,
+  suggested,
 } from '@orrery/contracts';
 import { checkVersion, writeVersion } from '../core/checks/check-version.js';
 import { refuseLargeTexts } from '../core/checks/large-texts.js';
@@ -57,7 +58,15 @@ async function checkDefinitions(
       }),
     );
   }
-  return { problems: problems.slice(0, MAX_FOUND), warnings: warnings.slice(0, MAX_FOUND) };
+  return {
+    problems: problems.slice(0, MAX_FOUND).map(suggested),
+    warnings: warnings.slice(0, MAX_FOUND).map(suggested),
+  };
+}
+
+interface Found {
+  readonly problems: readonly FieldProblem[];
+  readonly warnings: readonly FieldProblem[];
 }
 
 /** @throws ServiceError with pointers into the event, where nothing else can be told of it */
@@ -65,7 +74,7 @@ function checkEvent(
   { clock, limits }: CatalogContext,
   event: CreateEventBody,
   schemas: readonly NamedSchema[],
-): DefinitionCheck {
+): Found {
   refuseLargeTexts(event, limits);
   const root = '/firstVersion';
   const written = writeVersion(EMPTY_VERSION, event.firstVersion, limits.versionBytes, root);
@@ -84,14 +93,14 @@ function problemsOf(pointer: string, check: () => void): FieldProblem[] {
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     const { code, message, errors } = error;
-    return below(pointer, errors.length > 0 ? errors : [fieldProblem('', code, message)]);
+    return below(pointer, errors.length > 0 ? errors : [{ pointer: '', code, message }]);
   }
 }
 
 function repeated(
   all: readonly { readonly name: string }[],
   pointer: string,
-  code: ErrorCode,
+  code: MistakeCode,
 ): FieldProblem[] {
   const seen = new Set<string>();
   return all.flatMap(({ name }, at) => {

@@ -4,6 +4,7 @@ import {
   type FieldProblem,
   type HttpBinding,
   requestPath,
+  type Said,
   tagged,
   withWarnings,
 } from '@orrery/contracts';
@@ -74,11 +75,8 @@ export async function deleting(
   return { data: { deleted: true as const } };
 }
 
-/** An answer whose message tells likely mistakes that are allowed. */
-export function withMessage<T extends object>(
+/** An answer that tells likely mistakes that are allowed. */
+export const warned = <T extends object>(
   data: T,
   warnings: readonly FieldProblem[],
-): { data: T; etag: string; message?: string } {
-  const message = withWarnings(warnings);
-  return { ...tagged(data), ...(message !== undefined && { message }) };
-}
+): Said & { data: T; etag: string } => ({ ...tagged(data), ...withWarnings(warnings) });

@@ -108,8 +108,8 @@ async function perform(
   const { text, ...answer } = await context.call(rpc, requestOf(rpc, given), call);
   const written = text ?? JSON.stringify(answer);
   refuseLarge(written);
-  const { data, message, totals, pagination } = parseJson(written) as unknown as OperationReply;
-  return toolResult({ data, message, totals, pagination });
+  const { data, message, warnings, totals, pagination } = parseJson(written) as unknown as OperationReply;
+  return toolResult({ data, message, warnings, totals, pagination });
 }
 
 /** The request that the arguments stand for; what is in none of its parts goes to the query, which refuses it by name. */

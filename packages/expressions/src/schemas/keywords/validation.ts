@@ -3,6 +3,7 @@ import {
   fieldProblem,
   type JsonObject,
   type JsonValue,
+  type ProblemCode,
   shownValue,
   toPointer,
 } from '@orrery/contracts';
@@ -86,7 +87,7 @@ export class Validation {
   }
 
   /** Reports a problem with the current value; always false, so that a check can return it. */
-  report(code: string, message: string, key?: string): false {
+  report(code: ProblemCode, message: string, key?: string): false {
     if (this.problems !== null && this.problems.length < CONTRACT_LIMITS.problems) {
       const path = key === undefined ? this.path : [...this.path, key];
       this.problems.push(fieldProblem(toPointer(path), code, message));
@@ -95,7 +96,7 @@ export class Validation {
   }
 
   /** Reports what the current value should be (a message without a full stop), and what was found. */
-  reportValue(code: string, message: string, value: JsonValue): false {
+  reportValue(code: ProblemCode, message: string, value: JsonValue): false {
     if (this.problems === null) return false;
     return this.report(code, `${message}${foundText(value, this.showsValues)}`);
   }

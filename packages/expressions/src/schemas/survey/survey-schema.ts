@@ -5,6 +5,7 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
+  type ProblemCode,
 } from '@orrery/contracts';
 import { quoted } from '../../messages/error-text.js';
 import { compilePattern, type Pattern } from '../../patterns/pattern.js';
@@ -114,7 +115,7 @@ export class Survey {
     this.#visit(root, '');
   }
 
-  #complain(pointer: string, message: string, code = 'invalid_schema'): void {
+  #complain(pointer: string, message: string, code: ProblemCode = 'invalid_schema'): void {
     if (this.problems.length < CONTRACT_LIMITS.problems)
       this.problems.push(fieldProblem(pointer, code, message));
   }

@@ -49,6 +49,7 @@ describe('checkVersion', () => {
         pointer: '/readEntities/0/schema',
         code: 'unknown_entity_schema',
         message: 'The world has no entity schema "hors". Did you mean "horse"?',
+        suggestion: 'Write "horse".',
       },
     ]);
   });

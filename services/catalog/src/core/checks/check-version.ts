@@ -1,9 +1,11 @@
 import {
   type AttributeDefinition,
+  closest,
   type FieldProblem,
   fieldProblem,
   MAX_PROBLEMS,
   type VersionBody,
+  writeInstead,
 } from '@orrery/contracts';
 import { findUnfitLiterals } from '@orrery/expressions';
 import { contentBytes } from '../definitions/content-hash.js';
@@ -58,7 +60,7 @@ export function checkVersion(
   const unknown = schemasWithPointers(definition, spelling).filter(({ name }) => !attributes.has(name));
   const noSuchSchemas = unknown.slice(0, MAX_PROBLEMS).map(({ name, pointer }) => {
     const message = noSuch('The world', 'entity schema', name, known);
-    return fieldProblem(pointer, 'unknown_entity_schema', message);
+    return fieldProblem(pointer, 'unknown_entity_schema', message, writeInstead(closest(name, known)));
   });
   return {
     kinds: [

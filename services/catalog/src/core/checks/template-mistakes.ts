@@ -1,4 +1,5 @@
 import {
+  closest,
   didYouMean,
   type FieldProblem,
   fieldProblem,
@@ -7,6 +8,7 @@ import {
   MAX_PROBLEMS,
   shownValue,
   toNfc,
+  writeInstead,
 } from '@orrery/contracts';
 import {
   type CompiledContract,
@@ -50,16 +52,14 @@ export function templateMistakes(
 
 const outsideMap = (template: JsonObject, mapped: readonly string[]): FieldProblem[] =>
   changesIn(template).flatMap(({ schema, pointer }) =>
-    schema === undefined || mapped.includes(schema)
-      ? []
-      : [fieldProblem(pointer, 'change_not_allowed', outsideMessage(schema, mapped))],
+    schema === undefined || mapped.includes(schema) ? [] : [outside(pointer, schema, mapped)],
   );
 
-function outsideMessage(schema: string, mapped: readonly string[]): string {
-  const meant = didYouMean(schema, mapped);
-  const advice =
-    meant === '' ? ` Add "${schema}": "partial" to stateChanges to change its instances.` : meant;
-  return `The version's stateChanges does not name "${schema}".${advice}`;
+function outside(pointer: string, schema: string, mapped: readonly string[]): FieldProblem {
+  const add = `Add "${schema}": "partial" to stateChanges to change its instances.`;
+  const advice = didYouMean(schema, mapped) || ` ${add}`;
+  const message = `The version's stateChanges does not name "${schema}".${advice}`;
+  return fieldProblem(pointer, 'change_not_allowed', message, writeInstead(closest(schema, mapped)) ?? add);
 }
 
 /**
@@ -87,7 +87,7 @@ export function literalResult({ mutationSettings }: StoredVersion): FieldProblem
   const result = resultOf(mutationSettings.template ?? {}) ?? null;
   if (result === null || isJsonObject(result) || isPlaceholder(result)) return [];
   const message = `The result must be an object, not ${shownValue(result)}: write { "value": … } around it.`;
-  return [fieldProblem(`${TEMPLATE}/result`, 'invalid_mutation', message)];
+  return [fieldProblem(`${TEMPLATE}/result`, 'invalid_mutation', message, 'Write { "value": … } around it.')];
 }
 
 /** What the `outputSchema` refuses of every result that the template makes; none is checked as `{}` is. */

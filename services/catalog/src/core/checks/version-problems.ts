@@ -1,10 +1,12 @@
 import {
   attributeName,
+  closest,
   cutText,
   didYouMean,
   type FieldProblem,
   fieldProblem,
   type JsonObject,
+  writeInstead,
 } from '@orrery/contracts';
 import {
   type CompiledContract,
@@ -131,11 +133,13 @@ function filterProblems(pointer: string, path: string, contract?: CompiledContra
   if (meantPath !== path) {
     const written = meantPath === '' ? 'the name of one of its members' : `"${cutText(meantPath, 100)}"`;
     const message = `The path "${shown}" selects nothing. Filter paths are names with dots between them and start inside the input: write ${written}.`;
-    return [fieldProblem(pointer, 'invalid_path', message)];
+    return [fieldProblem(pointer, 'invalid_path', message, `Write ${written}.`)];
   }
   if (missing === undefined) return [];
-  const meant = didYouMean(path.split('.')[missing.index] ?? '', missing.declared);
-  return [fieldProblem(pointer, 'path_not_in_input', `The inputSchema has no "${shown}".${meant}`)];
+  const step = path.split('.')[missing.index] ?? '';
+  const message = `The inputSchema has no "${shown}".${didYouMean(step, missing.declared)}`;
+  const suggestion = writeInstead(closest(step, missing.declared));
+  return [fieldProblem(pointer, 'path_not_in_input', message, suggestion)];
 }
 
 /** The path that is meant by a placeholder, by a path of JSONPath or JavaScript, or by the input itself. */

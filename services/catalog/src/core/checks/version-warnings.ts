@@ -5,6 +5,7 @@ import {
   type FieldProblem,
   fieldProblem,
   nothingToRun,
+  writeInstead,
 } from '@orrery/contracts';
 import {
   type AttributeNames,
@@ -59,6 +60,7 @@ function settingWarnings({ executionSettings }: StoredVersion): FieldProblem[] {
       `/executionSettings/${name}`,
       'without_effect',
       `The ${what} has no effect with the visibility "${visibility}". Set the visibility "${wanted}".`,
+      `Set the visibility "${wanted}".`,
     );
   return [
     ...(cron !== undefined && visibility !== 'cron' ? [without('cron', 'schedule', 'cron')] : []),
@@ -99,7 +101,9 @@ function guardWarnings(version: StoredVersion, attributes: AttributeNames): Fiel
   return attributesGuarded(version).flatMap(({ name, pointer }) => {
     const meant = closest(name, known);
     const message = `No entity schema of the version has an attribute "${name}". Did you mean "${meant}"?`;
-    return meant === undefined ? [] : [fieldProblem(pointer, 'unknown_attribute', message)];
+    return meant === undefined
+      ? []
+      : [fieldProblem(pointer, 'unknown_attribute', message, writeInstead(meant))];
   });
 }
 

@@ -84,11 +84,8 @@ export function refuseOversizedSchema(attributes: AttributeDefinition[], limits:
       'limit_reached',
       `An entity schema may have at most ${limits.attributesPerSchema} attributes.`,
     );
-  if (contentBytes(attributes) > limits.schemaBytes)
-    throw new ServiceError(
-      'validation_failed',
-      `The attributes of an entity schema may take at most ${limits.schemaBytes} bytes.`,
-    );
+  const message = `The attributes of an entity schema may take at most ${limits.schemaBytes} bytes.`;
+  if (contentBytes(attributes) > limits.schemaBytes) refuse([fieldProblem('', 'too_large', message)]);
 }
 
 /** SHA-256 over the name of a schema and its attributes in order of creation. */

@@ -31,7 +31,7 @@ import {
   changing,
   createOnce,
   deleting,
-  withMessage,
+  warned,
 } from '../operation.js';
 import { insertNewVersion } from './version-handlers.js';
 
@@ -76,7 +76,7 @@ async function createEvent(
   const event = await insertEvent(trx, world.id, body, now);
   const { version, warnings } = await insertNewVersion(change, event, body.firstVersion, '/firstVersion');
   await announce(change, world, 'event', event, 'created');
-  return withMessage(toEventRecord({ ...event, latest: version.version }), warnings);
+  return warned(toEventRecord({ ...event, latest: version.version }), warnings);
 }
 
 interface EventPath {

@@ -51,7 +51,7 @@ import {
   changing,
   createOnce,
   deleting,
-  withMessage,
+  warned,
 } from '../operation.js';
 
 export function versionHandlers(context: CatalogContext): Handlers<typeof versionRpcs> {
@@ -85,7 +85,7 @@ export function versionHandlers(context: CatalogContext): Handlers<typeof versio
         if (headers['if-match'] !== undefined)
           refuseChanged(headers['if-match'], await recordOf(change.trx, own, own.current, call.caller));
         const { version, warnings } = await changeVersion(change, own.world.id, own.current, body);
-        return withMessage(await announced(change, own, version, 'updated'), warnings);
+        return warned(await announced(change, own, version, 'updated'), warnings);
       }),
 
     'versions.lock': ({ params }, call) =>
@@ -145,7 +145,7 @@ async function createVersion(
   const world = await ownWorld(change, worldAddress, 'shared');
   const event = await holdEvent(change.trx, world.id, eventName, 'editing');
   const { version: row, warnings } = await insertNewVersion(change, event, body);
-  return withMessage(await announced(change, { world, event }, row, 'created'), warnings);
+  return warned(await announced(change, { world, event }, row, 'created'), warnings);
 }
 
 interface VersionPath extends EventPath {

@@ -1,4 +1,12 @@
-import type { CallContext, Caller, identityContract, RequestOf, RoutedRpc, Scope } from '@orrery/contracts';
+import type {
+  CallContext,
+  Caller,
+  identityContract,
+  RequestOf,
+  RoutedRpc,
+  Scope,
+  SuggestedProblem,
+} from '@orrery/contracts';
 import type { z } from 'zod';
 
 export type { RoutedRpc };
@@ -28,6 +36,7 @@ export interface GatewayCall extends CallContext {
 export interface OperationReply {
   data: unknown;
   message?: string | undefined;
+  warnings?: readonly SuggestedProblem[] | undefined;
   pagination?: unknown;
   /** Sums over a whole list. */
   totals?: unknown;

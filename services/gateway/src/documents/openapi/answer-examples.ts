@@ -12,7 +12,7 @@ export type AnswerExamples = Readonly<Record<string, unknown>>;
  * names, so an operation needs one of its own only where it shows what it has done (`OUTCOME_EXAMPLES`).
  */
 export function answerExamples({ name }: Pick<RoutedRpc, 'name'>, envelope: JsonSchema): AnswerExamples {
-  const { success: _, message: _text, data, ...beside } = membersOf(envelope);
+  const { success: _, message: _text, warnings: _likely, data, ...beside } = membersOf(envelope);
   const others = Object.entries(beside).map(([member, schema]) => [member, samplesOf(schema)[0]?.[1]]);
   const outcome = OUTCOME_EXAMPLES[name];
   const samples = samplesOf(data ?? {}).map(([record, value]) =>

@@ -172,6 +172,7 @@ export const RECORD_EXAMPLES: Readonly<Record<string, unknown>> = {
         pointer: '/events/0/firstVersion/mutationSettings/template/stateChanges/horse:{{input.winer}}',
         code: 'path_not_in_input',
         message: 'Line 1, column 9: The inputSchema has no "winer". Did you mean "winner"?',
+        suggestion: 'Write "winner".',
       },
     ],
     warnings: [],

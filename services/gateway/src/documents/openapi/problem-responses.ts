@@ -29,6 +29,10 @@ export const problemSchema: JsonSchema = {
           },
           code: { type: 'string', description: 'What is wrong there, for programs.' },
           message: { type: 'string', description: 'What is wrong there, for people.' },
+          suggestion: {
+            type: 'string',
+            description: 'What to write, or to do; every problem of a definition has one.',
+          },
         },
         required: ['pointer', 'code', 'message'],
       },

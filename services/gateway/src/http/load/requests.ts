@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { findUnsafeJson, parseJson, ServiceError } from '@orrery/contracts';
+import { findUnsafeJson, parseJson, refusal, ServiceError } from '@orrery/contracts';
 import { createSemaphore } from '@orrery/service-kit';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { findJsonFault } from '../../core/requests/json-fault.js';
@@ -165,8 +165,7 @@ function parseJsonBody(headers: FastifyRequest['headers'], bytes: Buffer, maxDep
   const value = parse(bytes);
   const problem = findUnsafeJson(value, maxDepth, MAX_VALUES);
   if (problem === undefined) return value;
-  const detail = `${problem.pointer || 'The body'}: ${problem.message}`;
-  throw new ServiceError('validation_failed', detail, { errors: [problem] });
+  throw refusal([problem], 'The body');
 }
 
 /** JSON that travels is UTF-8 (RFC 8259 §8.1), and nothing is decompressed here. */

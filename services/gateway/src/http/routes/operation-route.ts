@@ -120,7 +120,7 @@ function passOn({ http }: RoutedRpc, text: string, reply: FastifyReply): string 
 function answerEnvelope(
   rpc: RoutedRpc,
   params: Record<string, string>,
-  { data, message, totals, pagination, etag }: OperationReply,
+  { data, message, warnings, totals, pagination, etag }: OperationReply,
   reply: FastifyReply,
 ): object {
   const record = data as Record<string, unknown>;
@@ -131,7 +131,7 @@ function answerEnvelope(
   // RFC 7240 §3: only a request with `Prefer: respond-async` is accepted for later.
   if (accepted) reply.header('preference-applied', 'respond-async');
   reply.code(accepted ? 202 : rpc.http.status);
-  return { success: true, data, message, totals, pagination };
+  return { success: true, data, message, warnings, totals, pagination };
 }
 
 /** RFC 9110 §8.8.3: an entity tag is quoted. */

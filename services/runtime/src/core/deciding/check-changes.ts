@@ -113,7 +113,7 @@ function problemsOf(
   const problems = change.schema.problemsOf(change.after, patterns, told);
   if (problems.length === 0) return NOTHING;
   const at = pointerTo(change);
-  return problems.map(({ pointer, code, message }) => fieldProblem(`${at}${pointer}`, code, message));
+  return problems.map((problem) => ({ ...problem, pointer: `${at}${problem.pointer}` }));
 }
 
 const NOTHING: FieldProblem[] = [];

@@ -105,7 +105,7 @@ export function bindingWrites(context: RuntimeContext): OwnedHandlers<Omit<Rpcs,
 
 const answerOf = ({ records: data, warnings = [] }: ChangedBindings) => ({
   data,
-  message: withWarnings(warnings),
+  ...withWarnings(warnings),
 });
 
 async function claimChanged(

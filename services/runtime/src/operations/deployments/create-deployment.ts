@@ -11,6 +11,7 @@ import {
   type ReplyOf,
   type RequestOf,
   refusal,
+  type Said,
   ServiceError,
   withWarnings,
 } from '@orrery/contracts';
@@ -73,16 +74,16 @@ async function createDeployment(
   );
   const answer = keyed && (await findAnswer(context.db, keyed));
   // Stored by this very operation.
-  if (answer !== undefined) return told(answer as Stored);
+  if (answer !== undefined) return told(answer as unknown as Stored);
   const created = await untilUnchanged(async () => {
     const plan = await planDeployment(context, request, call);
     return transaction(
       context.db,
       (trx) =>
         answerOnce(trx, keyed, async () => {
-          const message = withWarnings(warningsOf(plan, context.payments));
+          const said = withWarnings(warningsOf(plan, context.payments));
           const record = toRecord(await insertDeployment(trx, plan, call.caller, context.limits));
-          return { ...record, ...(message !== undefined && { message }) };
+          return { ...record, ...said };
         }),
       { ...(plan.copies && COPYING), signal: call.signal },
     );
@@ -91,12 +92,12 @@ async function createDeployment(
   return told(created);
 }
 
-/** The record and the message as one object, which is what is stored under a key: the record alone without a message. */
-type Stored = ReplyOf<Creation>['data'] & { readonly message?: string };
+/** The record and what is said beside it as one object, which is what is stored under a key: often the record alone. */
+type Stored = ReplyOf<Creation>['data'] & Said;
 
 function told(stored: Stored): ReplyOf<Creation> {
-  const { message, ...data } = stored;
-  return { data, message };
+  const { message, warnings, ...data } = stored;
+  return { data, message, warnings };
 }
 
 /** Likely mistakes in the bindings that are allowed. Copied ones were told of when the source got them. */

@@ -100,7 +100,7 @@ export function deploymentWrites(context: RuntimeContext): OwnedHandlers<Deploym
           warnings = await warningsOf(state, body.payToAddress, '/payToAddress');
       };
       const { record } = await lanes.submit(changeItem(deployment, call, decide, prepare));
-      return { ...tagged(record), message: withWarnings(warnings) };
+      return { ...tagged(record), ...withWarnings(warnings) };
     },
     'deployments.delete': async (deployment, _request, call) => {
       await lanes.submit(
@@ -135,7 +135,7 @@ export function deploymentWrites(context: RuntimeContext): OwnedHandlers<Deploym
       const publish = changeItem(deployment, call, decide, prepare);
       const { record, changed } = await lanes.submit(publish);
       const done = changed ? 'Deployment published successfully' : 'Deployment is already public';
-      return { data: record, message: withWarnings(warnings, warnings.length > 0 ? `${done}.` : done) };
+      return { data: record, ...withWarnings(warnings, done) };
     },
     'deployments.unpublish': action(
       set('is_public', false, 'unpublished'),

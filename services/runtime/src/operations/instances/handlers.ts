@@ -13,8 +13,10 @@ import {
   paginationOf,
   type queryRpcs,
   refuseDeepPage,
+  type Said,
   ServiceError,
   withWarnings,
+  writeInstead,
 } from '@orrery/contracts';
 import { keyedRequest } from '@orrery/database';
 import { tooManyInstances } from '../../core/deciding/check-changes.js';
@@ -115,12 +117,12 @@ const withTag = (data: InstanceRecord) => ({ data, etag: String(data.revision) }
  * What a write says of attributes that are likely misspelt: a state may hold some that its schema does not name. The write
  * stands, so without the catalog nothing is said.
  */
-async function messageOn(
+async function warningsOn(
   { catalog }: RuntimeContext,
   { worldId }: KnownDeployment,
   { entitySchema }: InstanceRecord,
   sent: JsonObject,
-): Promise<string | undefined> {
+): Promise<Said> {
   const schema = await catalog.schema(worldId, entitySchema).catch(() => undefined);
   const known = schema?.definition.attributes.map(({ name }) => name) ?? [];
   const misspelt = Object.keys(sent).flatMap((name) => {
@@ -128,7 +130,7 @@ async function messageOn(
     const message = `The entity schema "${entitySchema}" has no attribute "${name}". Did you mean "${meant}"?`;
     return meant === undefined
       ? []
-      : [fieldProblem(childPointer('/state', name), 'unknown_attribute', message)];
+      : [fieldProblem(childPointer('/state', name), 'unknown_attribute', message, writeInstead(meant))];
   });
   return withWarnings(misspelt);
 }
@@ -141,13 +143,13 @@ export function instanceWrites(context: RuntimeContext): OwnedHandlers<Omit<Rpcs
       const keyed = keyedRequest(operation, headers['idempotency-key'], body, call.caller, clock.now());
       const item = createItem(context, deployment, call, body);
       const created = await lanes.submit(keyedItem(db, item, keyed));
-      return { ...withTag(created), message: await messageOn(context, deployment, created, body.state) };
+      return { ...withTag(created), ...(await warningsOn(context, deployment, created, body.state)) };
     },
     'instances.update': async (deployment, { params, query, headers, body }, call) => {
       const change = { state: body.state, ifMatch: headers['if-match'] };
       const item = changeItem(context, deployment, call, pathOf(params, query), change);
       const changed = await lanes.submit(item);
-      return { ...withTag(changed), message: await messageOn(context, deployment, changed, body.state) };
+      return { ...withTag(changed), ...(await warningsOn(context, deployment, changed, body.state)) };
     },
     'instances.delete': async (deployment, { params, query, headers }, call) => {
       const change = { state: null, ifMatch: headers['if-match'] };
