@@ -14,6 +14,12 @@ say('A gift follows rules, no model is asked; nobody gives what they do not have
 await orrery('execute', village, 'gift', 'from=Anna', 'to=Bert', 'coins=3');
 await refused('execute', village, 'gift', 'from=Anna', 'to=Bert', 'coins=100');
 
+say(
+  'Villagers remember what they did and what was done to them: a template, and the model of the next step, get it',
+);
+for (const who of ['Anna', 'Bert', 'Cleo'])
+  await orreryData(({ result }) => result, 'execute', village, 'remember', `who=${who}`);
+
 say('An evening at the inn, decided by the model');
 await orreryData(
   ({ stateChanges, result }) => ({ stateChanges, result }),

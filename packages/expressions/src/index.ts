@@ -46,6 +46,7 @@ export {
 export {
   findUndeclaredInputs,
   findUnreadEntities,
+  findUnreadHistory,
   templateReferences,
 } from './mistakes/template-references.js';
 export { changedSchemas, changesIn, findBrokenChanges } from './mutations/changes-in-template.js';

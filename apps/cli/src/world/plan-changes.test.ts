@@ -135,6 +135,7 @@ describe('the requests of a change', () => {
           inputSchema: null,
           outputSchema: null,
           readEntities: null,
+          readHistory: null,
           stateChanges: null,
           behaviorPrompt: null,
           mutationSettings: null,

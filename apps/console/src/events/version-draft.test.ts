@@ -24,7 +24,7 @@ const stored = (changes: object = {}) => ({ ...definition, ...changes }) as unkn
 
 describe('a version that is typed', () => {
   it('is sent as it was read', () => {
-    expect(versionBodyOf(versionDraftOf(stored()))).toEqual(definition);
+    expect(versionBodyOf(versionDraftOf(stored()))).toEqual({ ...definition, readHistory: null });
   });
 
   it('keeps what searches, and what a payment alone may execute', () => {
@@ -34,7 +34,13 @@ describe('a version that is typed', () => {
       ],
       executionSettings: { visibility: 'public', priceUsd: 0.05, cron: null, payerMayCall: true },
     };
-    expect(versionBodyOf(versionDraftOf(stored(searching)))).toEqual({ ...definition, ...searching });
+    expect(versionBodyOf(versionDraftOf(stored(searching)))).toEqual({
+      ...definition,
+      readHistory: null,
+      ...searching,
+    });
+    const remembering = { readHistory: { last: 20, instances: 'read' as const } };
+    expect(versionBodyOf(versionDraftOf(stored(remembering)))).toEqual({ ...definition, ...remembering });
   });
 
   it('removes what is empty, and gives no settings to a version that has none', () => {
@@ -52,6 +58,7 @@ describe('a version that is typed', () => {
       inputSchema: null,
       outputSchema: null,
       readEntities: null,
+      readHistory: null,
       stateChanges: null,
       mutationSettings: null,
       behaviorPrompt: 'Let one win.',

@@ -19,6 +19,8 @@ export const NEW_VERSION = {
   inputSchema: '',
   outputSchema: '',
   reads: [] as readonly ReadDraft[],
+  /** JSON: which executions it remembers. */
+  memory: '',
   /** Null: every schema may be changed, each `partial`. */
   modes: null as Readonly<Record<string, ChangeMode>> | null,
   decides: 'direct' as 'direct' | 'ai',
@@ -62,6 +64,7 @@ export function versionDraftOf(version: EventVersion): VersionDraft {
       orderBy,
       limit: textOf(limit),
     })),
+    memory: textOf(version.readHistory),
     modes: version.stateChanges,
     decides: mutationSettings?.mode ?? (behaviorPrompt ? 'ai' : 'direct'),
     template: textOf(mutationSettings?.template),
@@ -94,6 +97,8 @@ export function versionBodyOf(draft: VersionDraft, at = ''): VersionBody {
     inputSchema: read.json(draft.inputSchema, '/inputSchema'),
     outputSchema: read.json(draft.outputSchema, '/outputSchema'),
     readEntities: draft.reads.length === 0 ? null : draft.reads.map((one, index) => readOf(one, index, read)),
+    // The service refuses what is no such object.
+    readHistory: read.json(draft.memory, '/readHistory') as VersionBody['readHistory'] & null,
     stateChanges: draft.modes === null ? null : { ...draft.modes },
     ...decisionOf(draft, read),
     executionSettings: executionOf(draft, read),

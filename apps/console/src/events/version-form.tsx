@@ -48,6 +48,11 @@ export function VersionForm({ world, ...props }: VersionFormProps & { world: str
       </Part>
       <Part title="Reads" lead="Which instances it sees before it decides.">
         <Reads {...parts} reads={parts.draft.reads} change={(reads) => props.change({ reads })} />
+        <JsonEditor
+          {...parts.json('memory', '/readHistory')}
+          hint='Which earlier executions it is given, such as { "last": 20, "instances": "read" }; empty for none.'
+          rows={3}
+        />
       </Part>
       <Part title="May change" lead="And how a change meets the state that is there.">
         <Modes {...parts} />

@@ -32,11 +32,18 @@ export const isByModel = ({
 }: Pick<EventVersion, 'mutationSettings' | 'behaviorPrompt'>): boolean =>
   (mutationSettings?.mode ?? (behaviorPrompt ? 'ai' : 'direct')) === 'ai';
 
+/** Which executions a version remembers, in words. */
+export function memoryWords({ last, events, instances }: NonNullable<EventVersion['readHistory']>): string {
+  const of = events === undefined ? 'executions' : `executions of ${events.join(', ')}`;
+  return `The last ${last} ${of}${instances === undefined ? '' : ' that changed what it reads'}.`;
+}
+
 /** What the parts of a version are called in its form, by pointers into its body. */
 export const VERSION_LABELS: FieldLabels = {
   '/inputSchema': 'Input',
   '/outputSchema': 'Result',
   '/readEntities': 'Reads',
+  '/readHistory': 'Remembers',
   '/stateChanges': 'May change',
   '/mutationSettings': 'What decides',
   '/mutationSettings/template': 'Template',
@@ -68,6 +75,7 @@ const PARTS = [
   '/inputSchema',
   '/outputSchema',
   '/readEntities',
+  '/readHistory',
   '/stateChanges',
   '/mutationSettings/template',
   '/mutationSettings/behaviorPrompt',

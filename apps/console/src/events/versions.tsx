@@ -8,7 +8,7 @@ import { JsonView } from '../ui/json-view.js';
 import { Diff } from '../ui/lazily.js';
 import { Card, Details, Section } from '../ui/page.js';
 import { usePageSearch } from '../ui/search-values.js';
-import { guardWords, isByModel, MODE_WORDS, readWords } from './version-words.js';
+import { guardWords, isByModel, MODE_WORDS, memoryWords, readWords } from './version-words.js';
 
 const ROUTE = '/worlds/$world/events/$event';
 
@@ -72,12 +72,15 @@ function definitionOf(version: EventVersion): object {
     'inputSchema',
     'outputSchema',
     'readEntities',
+    'readHistory',
     'stateChanges',
     'mutationSettings',
     'executionSettings',
     'guards',
   ] as const;
-  return Object.fromEntries(parts.map((part) => [part, version[part]]));
+  return Object.fromEntries(
+    parts.flatMap((part) => (version[part] === undefined ? [] : [[part, version[part]]])),
+  );
 }
 
 function VersionView({ version, definition }: { version: EventVersion; definition: object }) {
@@ -93,6 +96,7 @@ function VersionView({ version, definition }: { version: EventVersion; definitio
               none="Nothing: it sees its input alone."
             />
           ),
+          ...(version.readHistory && { Remembers: memoryWords(version.readHistory) }),
           'May change':
             modes === null ? (
               `Every schema of the world, ${MODE_WORDS.partial}.`

@@ -6,7 +6,14 @@ import { address, sha256, storedName } from '../records/fields.js';
 import { rpc } from '../rpc/rpc.js';
 import { attributeDefinition } from './attributes.js';
 import { versionRecord } from './event-versions.js';
-import { executionSettings, guards, modeMap, mutationSettings, readEntity } from './version-parts.js';
+import {
+  executionSettings,
+  guards,
+  modeMap,
+  mutationSettings,
+  readEntity,
+  readHistory,
+} from './version-parts.js';
 
 /** An entity schema as executions and writes check against it; `hash` covers its name and attributes. */
 export const schemaDefinition = z.object({
@@ -32,6 +39,8 @@ export const versionDefinition = z.object({
   inputSchema: jsonObject.nullable(),
   outputSchema: jsonObject.nullable(),
   readEntities: z.array(readEntity),
+  /** Absent: none. */
+  readHistory: readHistory.optional(),
   stateChanges: modeMap.nullable(),
   behaviorPrompt: z.string().nullable(),
   mutationSettings: mutationSettings.nullable(),
@@ -42,14 +51,14 @@ export const versionDefinition = z.object({
 });
 export type VersionDefinition = z.infer<typeof versionDefinition>;
 
-const { inputSchema, outputSchema, readEntities, stateChanges } = versionRecord.shape;
+const { inputSchema, outputSchema, readEntities, readHistory: memory, stateChanges } = versionRecord.shape;
 
 /** What a version's hash covers, by which it is kept once it was executed (docs/history.md "Definitions"). */
 export const keptDefinition = z
   .strictObject({
     event: storedName.describe('Name of the event.'),
     versionHash: sha256.describe('Hash of all that follows (docs/history.md).'),
-    ...{ inputSchema, outputSchema, readEntities, stateChanges },
+    ...{ inputSchema, outputSchema, readEntities, readHistory: memory, stateChanges },
     behaviorPrompt: z.string().nullable().describe('What the event does, for a model. Null: none.'),
     mutationSettings: mutationSettings.nullable().describe('What makes the changes, whole. Null: a model.'),
     executionSettings: executionSettings

@@ -10,6 +10,7 @@ import {
   modeMap,
   mutationSettings,
   readEntity,
+  readHistory,
   VERSION_TEXTS,
   versionBody,
 } from './version-parts.js';
@@ -28,6 +29,7 @@ export const versionRecord = z
     inputSchema: jsonObject.nullable().describe(VERSION_TEXTS.inputSchema),
     outputSchema: jsonObject.nullable().describe(VERSION_TEXTS.outputSchema),
     readEntities: z.array(readEntity).max(500).describe(VERSION_TEXTS.readEntities),
+    readHistory: readHistory.optional().describe(`${VERSION_TEXTS.readHistory} Absent: none.`),
     stateChanges: modeMap.nullable().describe(VERSION_TEXTS.stateChanges),
     behaviorPrompt: z.string().nullish().describe(`${VERSION_TEXTS.behaviorPrompt} Only the owner sees it.`),
     mutationSettings: mutationSettings

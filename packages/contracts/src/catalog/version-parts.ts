@@ -59,6 +59,26 @@ export const readEntity = z
   });
 export type ReadEntity = z.infer<typeof readEntity>;
 
+export const readHistory = z
+  .strictObject({
+    last: z.int().min(1).max(50).describe('How many executions at most, the latest ones: 1 to 50.'),
+    events: z
+      .array(storedName.min(1))
+      .min(1)
+      .max(32)
+      .optional()
+      .describe('Names of events: only their executions. Absent: those of every event.'),
+    instances: z
+      .literal('read')
+      .optional()
+      .describe('`read`: only executions that changed an instance which this one reads. Absent: all.'),
+  })
+  .meta({
+    id: 'ReadHistory',
+    description: 'Which earlier executions of the deployment an execution remembers: 32 KiB in all at most.',
+  });
+export type ReadHistory = z.infer<typeof readHistory>;
+
 /** What the members of a version's settings mean, as sent and as stored. */
 export const SETTINGS_TEXTS = {
   mode: '`direct`: the template makes the changes. `ai`: a model proposes them.',
@@ -147,6 +167,8 @@ export const VERSION_TEXTS = {
     'Null: any input.',
   outputSchema: 'The contract of the result, in the same two forms. Null: any result.',
   readEntities: 'Which instances an execution reads.',
+  readHistory:
+    'Which earlier executions it remembers: `history` in templates, a section of the prompt for a model.',
   stateChanges: 'The schemas that may be changed. Null: all schemas of the world, each `partial`.',
   behaviorPrompt:
     'What the event does, for a model. Null: none. With `mutationSettings` it is the same as their `behaviorPrompt`.',
@@ -211,6 +233,7 @@ export const versionBody = z
       .max(500)
       .nullish()
       .describe(`${VERSION_TEXTS.readEntities} Null: none.`),
+    readHistory: readHistory.nullish().describe(`${VERSION_TEXTS.readHistory} Null: none.`),
     stateChanges: modeMap.nullish().describe(VERSION_TEXTS.stateChanges),
     stateChangeSchema: modeMap
       .nullish()

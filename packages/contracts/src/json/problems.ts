@@ -52,6 +52,7 @@ const MISTAKES = {
   path_not_in_input: 'Declare the path in the inputSchema, or write one that it declares.',
   invalid_path: 'Write names with dots between them that start inside the input, as in "race.horse".',
   entities_not_read: 'Name the entity schema in readEntities.',
+  history_not_read: 'Add readHistory, as in { "last": 20 }.',
   invalid_condition: 'Write a condition such as "instance.wins > input.least" (docs/queries.md).',
   invalid_order: 'Write attributes with commas between them, as in "wins desc, speed".',
   // Templates

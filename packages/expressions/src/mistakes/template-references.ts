@@ -179,6 +179,18 @@ export const findUnreadEntities = (
     return [problemAt(reference, 'entities_not_read', message, suggestion)];
   });
 
+/** Reads of `history` by a version without `readHistory`, where it is empty. */
+export const findUnreadHistory = (references: readonly TemplateReference[]): FieldProblem[] =>
+  references
+    .filter(({ root }) => root === 'history')
+    .map((reference) =>
+      problemAt(
+        reference,
+        'history_not_read',
+        'The version has no readHistory, so it remembers nothing. Add "readHistory": { "last": 20 }.',
+      ),
+    );
+
 const problemAt = (
   { pointer, position }: TemplateReference,
   code: ProblemCode,

@@ -14,6 +14,7 @@ const COMMON: NameKinds = {
 export const DIRECT_NAME_KINDS: NameKinds = {
   input: 'object',
   entities: 'object',
+  history: 'array',
   walletAddress: undefined,
   ...COMMON,
 };

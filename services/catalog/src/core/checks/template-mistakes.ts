@@ -19,6 +19,7 @@ import {
   findCertainRefusals,
   findUndeclaredInputs,
   findUnreadEntities,
+  findUnreadHistory,
   findWrongOperands,
   isPlaceholder,
   resultOf,
@@ -33,7 +34,7 @@ import { TEMPLATE } from './names-in-version.js';
  * what the version's own map does not name, or gives an operator what it cannot take. Pointers are into the version.
  */
 export function templateMistakes(
-  { mutationSettings, readEntities, stateChanges }: StoredVersion,
+  { mutationSettings, readEntities, readHistory, stateChanges }: StoredVersion,
   contract?: CompiledContract,
 ): FieldProblem[] {
   const template = mutationSettings?.template;
@@ -45,6 +46,7 @@ export function templateMistakes(
     ...findWrongOperands(template),
     ...(stateChanges === null ? [] : outsideMap(template, Object.keys(stateChanges))),
     ...findUnreadEntities(references, read),
+    ...(readHistory === undefined ? findUnreadHistory(references) : []),
     ...(contract === undefined ? [] : findUndeclaredInputs(references, contract)),
   ];
   return below(TEMPLATE, problems.slice(0, MAX_PROBLEMS));

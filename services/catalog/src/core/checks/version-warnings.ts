@@ -35,6 +35,7 @@ export function versionWarnings(version: StoredVersion, schemas: readonly NamedS
     ...below('/inputSchema', findNestedTypes(version.inputSchema ?? {})),
     ...below('/outputSchema', findNestedTypes(version.outputSchema ?? {})),
     ...settingWarnings(version),
+    ...memoryWarnings(version),
     ...runWarnings(version),
     ...templateWarnings(version, attributes),
     ...below(
@@ -68,6 +69,19 @@ function settingWarnings({ executionSettings }: StoredVersion): FieldProblem[] {
     ...(payerMayCall === true && (priceUsd === 0 || visibility !== 'public') ? [NO_PAYER] : []),
   ];
 }
+
+/** A version that reads nothing remembers nothing of what it reads. */
+const memoryWarnings = ({ readHistory, readEntities }: StoredVersion): FieldProblem[] =>
+  readHistory?.instances === undefined || readEntities.length > 0
+    ? []
+    : [
+        fieldProblem(
+          '/readHistory/instances',
+          'without_effect',
+          'The version reads no instances, so it remembers no execution that changed one.',
+          'Name in readEntities the entity schemas whose instances it reads, or remove "instances".',
+        ),
+      ];
 
 /** What a version runs that nobody can have meant so: nothing, or a prompt with the placeholders of a template. */
 function runWarnings(version: StoredVersion): FieldProblem[] {

@@ -10,10 +10,12 @@ const NO_SCHEDULE = '';
  * is replaced as a whole (docs/catalog.md). A creation is a patch of the empty version.
  */
 export function mergeVersion(current: StoredVersion, patch: VersionPatch): StoredVersion {
+  const readHistory = given(patch.readHistory, current.readHistory ?? null);
   return {
     inputSchema: given(patch.inputSchema, current.inputSchema),
     outputSchema: given(patch.outputSchema, current.outputSchema),
     readEntities: given(patch.readEntities, current.readEntities) ?? [],
+    ...(readHistory !== null && { readHistory }),
     stateChanges: given(patch.stateChanges, current.stateChanges),
     behaviorPrompt: given(patch.behaviorPrompt, current.behaviorPrompt),
     mutationSettings: mergeMutation(current.mutationSettings, patch.mutationSettings),

@@ -5,6 +5,7 @@ import type {
   ModeMap,
   MutationSettings,
   ReadEntity,
+  ReadHistory,
 } from '@orrery/contracts';
 import { changedSchemas } from '@orrery/expressions';
 
@@ -13,6 +14,8 @@ export interface StoredVersion {
   inputSchema: JsonObject | null;
   outputSchema: JsonObject | null;
   readEntities: ReadEntity[];
+  /** Absent where unset: hashes of versions that are older than it do not change. */
+  readHistory?: ReadHistory;
   stateChanges: ModeMap | null;
   behaviorPrompt: string | null;
   mutationSettings: Omit<MutationSettings, 'behaviorPrompt'> | null;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { mergeVersion } from './merge-version.js';
 import { EMPTY_VERSION, type StoredVersion } from './stored-version.js';
 import { toDefinition, versionHash } from './version-hash.js';
 
@@ -24,6 +25,16 @@ describe('versionHash', () => {
     expect(hash).toBe('e446ae9d963e053a05d9090f1b6899803a98b60941d243285fced5a582d3578a');
     const searched = readEntities.map((entity) => ({ ...entity, limit: 1 }));
     expect(versionHash({ ...EMPTY_VERSION, readEntities: searched }, {})).not.toBe(hash);
+  });
+
+  it('covers what is remembered, and is what it was where nothing is', () => {
+    const hash = versionHash(EMPTY_VERSION, {});
+    const remembering = mergeVersion(EMPTY_VERSION, { readHistory: { last: 5 } });
+    expect(versionHash(remembering, {})).not.toBe(hash);
+    expect(mergeVersion(remembering, {})).toEqual(remembering);
+    const forgetting = mergeVersion(remembering, { readHistory: null });
+    expect(forgetting).not.toHaveProperty('readHistory');
+    expect(versionHash(forgetting, {})).toBe(hash);
   });
 
   it('does not depend on the order of keys', () => {

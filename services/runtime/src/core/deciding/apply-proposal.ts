@@ -76,10 +76,12 @@ function evaluate(execution: Execution, read: ReadSet): JsonValue {
 const templateFailed = (detail: string, facts: { placeholder: string; pointer: string; reason: string }) =>
   new ServiceError('template_failed', detail, { facts });
 
+const NO_HISTORY: readonly JsonObject[] = [];
+
 /** The values of the names in a direct template (docs/templates.md); `unix` is in whole seconds. */
 function templateScope(
   { input, walletAddress, deployment, event, ...execution }: Execution,
-  { entities }: ReadSet,
+  { entities, history }: ReadSet,
 ): Record<string, JsonValue> {
   const {
     now,
@@ -89,6 +91,7 @@ function templateScope(
   return {
     input,
     entities,
+    history: (history?.entries ?? NO_HISTORY) as JsonValue[],
     walletAddress,
     timestamp,
     date: timestamp.slice(0, 10),

@@ -28,6 +28,7 @@ import {
   type Needs,
   type ReadSet,
 } from './execution.js';
+import { historySearch, recall } from './read-history.js';
 import {
   compileSearch,
   type EntitySearch,
@@ -218,7 +219,32 @@ const emptyRecord = (): JsonObject => Object.create(null) as JsonObject;
 export function decideExecution(execution: Execution, instances: InstanceView): Decision {
   const found = readForExecution(execution, instances);
   if (found.kind !== 'read') return found;
-  return orFailed(() => applyAndCheck(execution, found.read, decideDirect(execution, found.read), instances));
+  const recalled = recallFor(execution, found.read, instances);
+  if (recalled.kind !== 'read') return recalled;
+  const { read } = recalled;
+  const decision = orFailed(() => applyAndCheck(execution, read, decideDirect(execution, read), instances));
+  if (read.history === undefined || !(decision.kind === 'succeeded' || decision.kind === 'failed'))
+    return decision;
+  return { ...decision, recorded: { readHistoryHash: read.history.hash } };
+}
+
+/**
+ * Adds to what was read what the execution remembers of the journal, as it stands before its own entry. A model is given it
+ * when it is asked, and it is not read again to apply the answer. Never throws.
+ */
+export function recallFor(
+  { definition: { definition } }: Execution,
+  read: ReadSet,
+  { recent }: InstanceView,
+): Extract<Decision, { kind: 'needs' | 'failed' }> | { readonly kind: 'read'; readonly read: ReadSet } {
+  const { readHistory } = definition;
+  if (readHistory === undefined) return { kind: 'read', read };
+  return orFailed(() => {
+    const search = historySearch(readHistory, read.reads);
+    const found = recent.find(search);
+    if (found === undefined) return { kind: 'needs', instances: [], schemas: [], history: search };
+    return { kind: 'read', read: { ...read, history: recall(found) } };
+  });
 }
 
 /** *Read* alone. Refuses what `decideExecution` refuses. Never throws. */

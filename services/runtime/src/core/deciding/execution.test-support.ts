@@ -84,8 +84,14 @@ export function viewOf(states: Record<string, Record<string, JsonObject>> = {}):
     get: (schema, id) => schemas.get(schema)?.get(id) ?? null,
     all: (schema) => schemas.get(schema) ?? new Map(),
     tooMany: (schema, most) => (schemas.get(schema)?.size ?? 0) > most,
+    recent: { find: () => [] },
   };
 }
 
 /** A view that holds nothing yet. */
-export const emptyView: InstanceView = { get: () => undefined, all: () => undefined, tooMany: () => false };
+export const emptyView: InstanceView = {
+  get: () => undefined,
+  all: () => undefined,
+  tooMany: () => false,
+  recent: { find: () => undefined },
+};

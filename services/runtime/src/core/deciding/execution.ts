@@ -22,6 +22,7 @@ import {
   type PatternWork,
 } from '@orrery/expressions';
 import type { CheckedChanges, InstanceName } from '../entries/entry.js';
+import type { HistorySearch, Recalled } from './read-history.js';
 
 /** Whether messages repeat the values found: of a model's answer they do not (docs/ai.md). */
 export interface Told {
@@ -124,6 +125,13 @@ export interface InstanceView {
   all(entitySchema: string): ReadonlyMap<string, InstanceState> | undefined;
   /** Whether the schema is known to have more than `most` instances. */
   tooMany(entitySchema: string, most: number): boolean;
+  readonly recent: HistoryView;
+}
+
+/** Those entries of the deployment's journal that are in memory. */
+export interface HistoryView {
+  /** What the search finds, newest first, each as `memoryOf` makes it; `undefined`: not in memory yet. */
+  find(search: HistorySearch): readonly JsonObject[] | undefined;
 }
 
 /** What has to be loaded into memory before a decision is possible. */
@@ -132,6 +140,8 @@ export interface Needs {
   schemas: string[];
   /** Schemas of which all instances are searched. */
   searched?: string[];
+  /** Of the journal. */
+  history?: HistorySearch;
 }
 
 /** What was read: the states that templates and prompts see, with defaults, and their revisions. */
@@ -144,6 +154,8 @@ export interface ReadSet {
   wholeSchemas: string[];
   /** What searches went through, of which `reads` has what they found. */
   searched?: (InstanceName & { revision: number })[];
+  /** What is remembered; absent where the version has no `readHistory`. */
+  history?: Recalled;
 }
 
 /** An instance before and after what was proposed: merged and completed, not yet checked. */

@@ -85,7 +85,12 @@ test('an instance may be called like a property of objects', () => {
 });
 
 test('a schema that is known to have too many instances is refused, not loaded', () => {
-  const view = { get: () => undefined, all: () => undefined, tooMany: () => true };
+  const view = {
+    get: () => undefined,
+    all: () => undefined,
+    tooMany: () => true,
+    recent: { find: () => undefined },
+  };
   const { definition } = executionOf({ readEntities: [{ schema: 'horse' }] });
   const selection = selectEntities(definition.definition.readEntities, {});
   expect(() => readEntities(definition, selection, view)).toThrow(

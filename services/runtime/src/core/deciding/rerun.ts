@@ -29,12 +29,12 @@ export function notRerunnable(
   entry: HashedEntry,
   definition: KeptDefinition | undefined,
 ): NotRerun | undefined {
-  const { v, evaluator, llmHash, readHistoryHash, randomness, timers, error } = entry;
+  const { v, evaluator, llmHash, randomness, timers, error } = entry;
   if (v === 1) return 'version_1';
   if (evaluator !== EVALUATOR) return 'other_evaluator';
   if (definition === undefined) return 'no_definition';
   if (llmHash !== null || definition.mutationSettings?.mode !== 'direct') return 'model';
-  if (readHistoryHash !== undefined || randomness !== undefined || timers !== undefined) return 'recorded';
+  if (randomness !== undefined || timers !== undefined) return 'recorded';
   if (Object.keys(definition).some((member) => !(member in keptDefinition.shape))) return 'unknown_members';
   return error !== null && !DECIDED.has(error.code) ? 'outside' : undefined;
 }
@@ -78,11 +78,12 @@ export const rerun = (
 
 const walletOf = (caller: string): string | null => /^wallet:(.*)$/s.exec(caller)?.[1] ?? null;
 
-/** Whether an entry says what was decided: the same changes and result, or a failure of the same code. */
+/** Whether an entry says what was decided: the same changes and result, or a failure of the same code; and what was remembered. */
 export function agrees(
-  { status, changes, result, error }: HashedEntry,
+  { status, changes, result, error, readHistoryHash }: HashedEntry,
   decision: Exclude<Decision, { kind: 'needs' }>,
 ): boolean {
+  if (decision.kind !== 'refused' && decision.recorded?.readHistoryHash !== readHistoryHash) return false;
   if (decision.kind !== 'succeeded') return status === 'failed' && error?.code === decision.error.code;
   const decided = decision.changes.map(journalled) as unknown as JsonValue;
   return (

@@ -69,7 +69,12 @@ test('what was searched is part of what is decided on, and only what was found i
 test('a schema is searched as a whole, up to 10,000 instances, and at most 500 are read', () => {
   const items = [search({ where: 'instance.n < 500' })];
   const { definition } = executionOf({ schemas: { horse: {} }, readEntities: items });
-  const empty = { get: () => undefined, all: () => undefined, tooMany: () => false };
+  const empty = {
+    get: () => undefined,
+    all: () => undefined,
+    tooMany: () => false,
+    recent: { find: () => undefined },
+  };
   expect(readEntities(definition, selectEntities(items, {}), empty)).toEqual({
     needs: { instances: [], schemas: [], searched: ['horse'] },
   });

@@ -11,7 +11,7 @@ import {
   refuseUnloaded,
   tooManyInstances,
 } from './check-changes.js';
-import { readForExecution } from './execute-event.js';
+import { decideExecution, readForExecution, recallFor } from './execute-event.js';
 import { compileSchema, type InstanceState } from './execution.js';
 import { emptyView, executionOf, schemaOf, viewOf } from './execution.test-support.js';
 import { lifecycleEntry } from './lifecycle-entry.js';
@@ -151,5 +151,31 @@ it('an entry that is no execution holds its facts as its input', () => {
     kind: 'paused',
     input: { by: 'account' },
     decidedAt: '1970-01-01T00:00:00.000Z',
+  });
+});
+
+describe('what is remembered', () => {
+  const template = { result: { seen: '{{ history.map(h, h.seq) }}' } };
+  const remembering = executionOf({ template, readHistory: { last: 2 } });
+  const view = { ...viewOf(), recent: { find: () => [{ seq: 9 }, { seq: 7 }] } };
+
+  it('is asked for once what is read is known, and is in the order of the journal', () => {
+    const read = { entities: {}, reads: [], wholeSchemas: [] };
+    const needed = { kind: 'needs', instances: [], schemas: [], history: { last: 2 } };
+    expect(recallFor(remembering, read, emptyView)).toEqual(needed);
+    expect(recallFor(remembering, read, view)).toMatchObject({
+      kind: 'read',
+      read: { history: { entries: [{ seq: 7 }, { seq: 9 }], leftOut: 0 } },
+    });
+    expect(recallFor(executionOf({ template }), read, emptyView)).toEqual({ kind: 'read', read });
+  });
+
+  it('is recorded with the decision, and only where it is asked for', () => {
+    expect(decideExecution(remembering, view)).toMatchObject({
+      kind: 'succeeded',
+      result: { seen: [7, 9] },
+      recorded: { readHistoryHash: expect.stringMatching(/^[0-9a-f]{64}$/) },
+    });
+    expect(decideExecution(executionOf({ template }), view)).not.toHaveProperty('recorded');
   });
 });

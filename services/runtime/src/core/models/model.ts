@@ -9,6 +9,7 @@ import {
   type VersionDefinition,
   type WorldTexts,
 } from '@orrery/contracts';
+import type { Recalled } from '../deciding/read-history.js';
 
 /** A model of the operator's list: what callers see of it, and how it is reached. */
 export interface Model {
@@ -121,6 +122,8 @@ export interface DeciderRequest {
   readonly input: JsonObject;
   /** Schema → instanceId → state, with defaults. */
   readonly entities: JsonObject;
+  /** What is remembered of the journal; undefined: the version does not ask for it. */
+  readonly history?: Recalled | undefined;
   /** In milliseconds, by the monotonic clock; a later answer is not used. */
   readonly deadline: number;
   /** The execution holds what it has read: others wait for it. */

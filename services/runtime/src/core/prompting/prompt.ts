@@ -8,6 +8,7 @@ import {
   type VersionDefinition,
 } from '@orrery/contracts';
 import { compileContract, toJsonSchema } from '@orrery/expressions';
+import type { Recalled } from '../deciding/read-history.js';
 import type { DeciderRequest, OutputForm } from '../models/model.js';
 
 /** A schema whose instances an event may change. */
@@ -86,9 +87,9 @@ export interface ChatMessage {
 }
 
 /** What a prompt is made of: everything that a model sees of an execution. */
-export type PromptFacts = Pick<DeciderRequest, 'definition' | 'world' | 'entities' | 'input'>;
+export type PromptFacts = Pick<DeciderRequest, 'definition' | 'world' | 'entities' | 'history' | 'input'>;
 
-type SectionName = 'rules' | 'world' | 'contract' | 'behaviorPrompt' | 'entities' | 'input';
+type SectionName = 'rules' | 'world' | 'contract' | 'behaviorPrompt' | 'entities' | 'history' | 'input';
 
 export interface Prompt {
   readonly messages: readonly ChatMessage[];
@@ -129,18 +130,18 @@ function formText(form: OutputForm, mayDelete: boolean): string {
  */
 export function buildPrompt(facts: PromptFacts, form: OutputForm): Prompt {
   const sections = sectionsOf(facts, form);
-  const { rules, world, contract, behaviorPrompt, entities, input } = sections;
+  const { rules, world, contract, behaviorPrompt, entities, history, input } = sections;
   return {
     messages: [
       { role: 'system', content: [rules, world, contract, behaviorPrompt].join('\n\n') },
-      { role: 'user', content: [entities, input].join('\n\n') },
+      { role: 'user', content: [entities, history, input].filter((one) => one !== '').join('\n\n') },
     ],
     sections,
   };
 }
 
 function sectionsOf(
-  { definition, world, entities, input }: PromptFacts,
+  { definition, world, entities, history, input }: PromptFacts,
   form: OutputForm,
 ): Record<SectionName, string> {
   const { name, description, domainTags, promptSeed } = world;
@@ -152,6 +153,14 @@ function sectionsOf(
     contract: `# Contract of the event\n${fencedData('contract', eventContract(definition))}\n${formText(form, mayDelete)}`,
     behaviorPrompt: `# What the event does\n${definition.behaviorPrompt ?? ''}`,
     entities: `# Entities, by schema and instanceId\n${fencedData('entities', entities)}`,
+    history: history === undefined ? '' : historySection(history),
     input: `# Input of the event\n${fencedData('input', input)}`,
   };
+}
+
+function historySection({ entries, leftOut }: Recalled): string {
+  const lacks =
+    leftOut === 0 ? 'Earlier ones may not be shown.' : `${leftOut} earlier ones are left out for their size.`;
+  const about = `# What has happened before, oldest first\n${entries.length} executions. ${lacks} "leftOut" names parts of one that are too large.`;
+  return `${about}\n${fencedData('history', entries as JsonValue[])}`;
 }

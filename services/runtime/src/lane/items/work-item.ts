@@ -1,4 +1,5 @@
 import type { ServiceError } from '@orrery/contracts';
+import type { HistorySearch } from '../../core/deciding/read-history.js';
 import type { InstanceName, SealedEntry } from '../../core/entries/entry.js';
 import type { Effects, OnceKeyEffect, PaymentEffect, RunEffect } from '../../store/commit/effects.js';
 import type { DeploymentState, HoldName } from '../../store/state/deployment-state.js';
@@ -11,6 +12,8 @@ export interface ItemNeeds {
   readonly schemas?: readonly string[];
   /** Schemas whose instances are all searched. */
   readonly searched?: readonly string[];
+  /** What is to be found in the journal. */
+  readonly history?: HistorySearch;
   /** Schemas to be claimed from the catalog, since a first instance of them is created. */
   readonly claims?: readonly string[];
   /** Ids for this many created instances or bindings. */

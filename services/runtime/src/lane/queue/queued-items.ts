@@ -107,6 +107,7 @@ async function fetchNeeds(
     ...(needs.searched ?? []).map((schema) =>
       instances.loadSchema(state.id, state.instances, schema, MAX_SEARCHED),
     ),
+    needs.history && instances.loadHistory(state.id, state.instances, needs.history, state.head.seq),
     needs.ids === undefined ? undefined : ids.refill(needs.ids),
     needs.claims && claimMutex.run(state.id, () => claimAll(claimSchemas, state, needs.claims ?? [])),
   ]);

@@ -8,7 +8,12 @@ import {
   type RequestOf,
   ServiceError,
 } from '@orrery/contracts';
-import { applyMutation, decideExecution, readForExecution } from '../../core/deciding/execute-event.js';
+import {
+  applyMutation,
+  decideExecution,
+  readForExecution,
+  recallFor,
+} from '../../core/deciding/execute-event.js';
 import type { CompiledDefinition, Decision, Execution } from '../../core/deciding/execution.js';
 import { stateChangesOf, uuidV7 } from '../../core/entries/entry.js';
 import {
@@ -138,8 +143,11 @@ function readOrDecide(
   const found = readForExecution(execution, state.instances);
   if (found.kind === 'needs') return { kind: 'needs', needs: found };
   if (found.kind !== 'read') return { kind: 'refuse', error: found.error };
+  const recalled = recallFor(execution, found.read, state.instances);
+  if (recalled.kind === 'needs') return { kind: 'needs', needs: recalled };
+  if (recalled.kind === 'failed') return { kind: 'refuse', error: recalled.error };
   if (briefing === 'prepare') return { kind: 'prepare' };
-  const request = deciderRequestOf(dependencies, { ...context, briefing }, found.read, call);
+  const request = deciderRequestOf(dependencies, { ...context, briefing }, recalled.read, call);
   return { kind: 'answer', answer: { request } };
 }
 

@@ -9,7 +9,12 @@ import {
   ServiceError,
 } from '@orrery/contracts';
 import { type Clock, monotonicOf, withinTime } from '@orrery/service-kit';
-import { applyMutation, decideExecution, readForExecution } from '../../core/deciding/execute-event.js';
+import {
+  applyMutation,
+  decideExecution,
+  readForExecution,
+  recallFor,
+} from '../../core/deciding/execute-event.js';
 import type { Decision, Execution, ReadSet } from '../../core/deciding/execution.js';
 import { changeKey } from '../../core/entries/entry.js';
 import {
@@ -90,6 +95,7 @@ export function deciderRequestOf(
     model: usableModel(models, briefing.modelId),
     input,
     entities: read.entities,
+    history: read.history,
     budget: budgets.of({
       executionId,
       deploymentId,
@@ -178,7 +184,11 @@ export async function decideStep(step: Step): Promise<void> {
   if (answer === undefined || !('fingerprint' in answer)) return;
   const { fingerprint } = answer;
   const request = { ...answer.request, check: checkForRun(step, fingerprint) };
-  const known = isDeepStrictEqual(drive.given?.fingerprint, fingerprint) ? drive.given : undefined;
+  const { readHistoryHash } = fingerprint;
+  // That the journal has gone on makes no answer stale (ADR 40).
+  const given = drive.given && { ...drive.given.fingerprint, ...(readHistoryHash && { readHistoryHash }) };
+  const known = isDeepStrictEqual(given, fingerprint) ? drive.given : undefined;
+  drive.readHistoryHash = (known?.fingerprint ?? fingerprint).readHistoryHash;
   const answerAndStore = async () => {
     drive.given = known ?? { fingerprint, answer: await callDecider(step, request, signal) };
     await storeAnswer(step, drive.given);
@@ -205,12 +215,14 @@ function readOrDecide(
     return endOrStage(context, decision);
   }
   const found = readForExecution(execution, state.instances);
-  if (found.kind !== 'read') return endRun(row, conclude(resolved, execution, found, details), now);
+  const recalled = found.kind === 'read' ? recallFor(execution, found.read, state.instances) : found;
+  if (recalled.kind !== 'read') return endRun(row, conclude(resolved, execution, recalled, details), now);
+  const { read } = recalled;
   if (briefing === 'prepare') return { kind: 'prepare' };
-  const call = deciderCall({ ...context, briefing }, found.read, dependencies);
+  const call = deciderCall({ ...context, briefing }, read, dependencies);
   if (call instanceof ServiceError)
     return endRun(row, failedOutcome(resolved, execution, call, details), now);
-  return row.holding ? hold(context, found.read, call, dependencies.clock) : { kind: 'answer', answer: call };
+  return row.holding ? hold(context, read, call, dependencies.clock) : { kind: 'answer', answer: call };
 }
 
 /** @throws never: a model that is not offered any more fails the run */
@@ -224,7 +236,10 @@ function deciderCall(
   const named = { executionId: row.id, deadline, isHolding: row.holding };
   try {
     return {
-      fingerprint: fingerprintOf(resolved, state, read, briefing),
+      fingerprint: {
+        ...fingerprintOf(resolved, state, read, briefing),
+        ...(read.history && { readHistoryHash: read.history.hash }),
+      },
       request: deciderRequestOf(dependencies, context, read, named),
     };
   } catch (error) {

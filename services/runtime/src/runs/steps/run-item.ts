@@ -59,6 +59,8 @@ export interface Drive {
   failures: number;
   /** The decider's answer and its fingerprint. Until it is stored, the decider is not called again for that fingerprint. */
   given?: { readonly fingerprint: ReadFingerprint; readonly answer: DeciderAnswer };
+  /** Of what the decider was last given of the journal. */
+  readHistoryHash?: string | undefined;
   /** How the settlement of its payment ended, until that is stored. */
   settlement?: Settlement | undefined;
   /** Times that this process has asked for the outcome of its payment; undefined until it has settled or asked. */
@@ -84,6 +86,8 @@ export interface ReadFingerprint {
   /** The hash of the world's texts. */
   readonly world: string;
   readonly modelId: string | null;
+  /** Of what the decider was given of the journal. It is recorded and not compared (ADR 40). */
+  readonly readHistoryHash?: string;
 }
 
 /** The evidence of all decisions of a run, in their order. The answer of the last one may wait to be applied. */
@@ -166,7 +170,7 @@ export function runItem<T>(
     try {
       const resolved = resolveEvent(state, request, confirmed);
       if (resolved === 'prepare') return { kind: 'prepare' };
-      const execution = executionOf(resolved, state, request, asked, limits, now);
+      const execution = withMemory(executionOf(resolved, state, request, asked, limits, now), step);
       const briefing = briefingOf(state, confirmed, models, request.replay);
       const evidence = entryEvidence(evidenceOfRun(row));
       const elapsed = () => Math.max(0, now - row.created_at.getTime());
@@ -180,6 +184,13 @@ export function runItem<T>(
     confirmed = await withTexts(catalog, state, await confirmVersion(catalog, state, request));
   };
   return { ...item, prepare };
+}
+
+/** An execution that a decider decides records what the decider was given of the journal. */
+function withMemory(execution: Execution, { row, drive }: Step): Execution {
+  const readHistoryHash = row.basis?.['readHistoryHash'] ?? drive.readHistoryHash;
+  if (typeof readHistoryHash !== 'string' || execution.definition.mutation !== 'ai') return execution;
+  return { ...execution, recorded: { ...execution.recorded, readHistoryHash } };
 }
 
 /** Commits columns of the run's row; the run stays open. */

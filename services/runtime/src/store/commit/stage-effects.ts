@@ -50,6 +50,7 @@ export function stageEffects(
   count(batch, 1 + effects.entry.changes.length, ENTRY_ROW_BYTES + 2 * entry.text.length);
   for (const change of effects.entry.changes) stageChange(batch, state, change, entry.seq, ids, at);
   state.head = headAfter(state.head, entry, effects);
+  state.instances.recent.add(entry);
   stageSettings(batch, state, effects);
   stageBindings(batch, state, effects);
   const settlement = answer(entry);

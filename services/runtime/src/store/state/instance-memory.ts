@@ -1,6 +1,7 @@
 import type { JsonObject } from '@orrery/contracts';
 import type { InstanceState } from '../../core/deciding/execution.js';
 import type { CheckedChange } from '../../core/entries/entry.js';
+import { createRecentEntries } from './recent-entries.js';
 
 /** An instance as its row will be once the batch in flight is committed. Never changed in place. */
 export interface MemoryInstance extends InstanceState {
@@ -27,6 +28,7 @@ export type InstanceMemory = ReturnType<typeof createInstanceMemory>;
 /** Those instances of one deployment that its owner has in memory. */
 export function createInstanceMemory() {
   const schemas = new Map<string, SchemaMemory>();
+  const recent = createRecentEntries();
   let bytes = 0;
 
   const schemaOf = (name: string): SchemaMemory => {
@@ -48,6 +50,8 @@ export function createInstanceMemory() {
   };
 
   return {
+    /** What executions remember of the journal. */
+    recent,
     get: (entitySchema: string, instanceId: string): MemoryInstance | null | undefined => {
       const schema = schemas.get(entitySchema);
       const known = schema?.known.get(instanceId);
@@ -94,7 +98,7 @@ export function createInstanceMemory() {
     hasAny: (entitySchema: string): boolean =>
       [...(schemas.get(entitySchema)?.known.values() ?? [])].some((one) => one !== null),
     /** Roughly how many bytes it holds. */
-    bytes: (): number => bytes,
+    bytes: (): number => bytes + recent.bytes(),
   };
 }
 

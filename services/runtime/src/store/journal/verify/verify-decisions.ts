@@ -3,6 +3,7 @@ import type { CompiledDefinition, Needs } from '../../../core/deciding/execution
 import { agrees, compileKept, notRerunnable, rerun } from '../../../core/deciding/rerun.js';
 import { type CheckedChange, foldChange, type InstanceName } from '../../../core/entries/entry.js';
 import { createInstanceMemory, type InstanceMemory } from '../../state/instance-memory.js';
+import { readRecent } from '../../state/load-state.js';
 import type { Db } from '../../tables/schema.js';
 import { findDefinition } from '../definitions.js';
 import { instancesThen } from '../lifetimes.js';
@@ -73,6 +74,7 @@ export function createDecisionCheck(db: Db, deployment: DecidedDeployment, until
       : { seq: entry.seq, what: 'decision_differs' };
   };
   const follow = ({ entry }: StoredEntry) => {
+    memory.recent.add(entry);
     for (const change of entry.changes) {
       const before = memory.get(change.entitySchema, change.instanceId);
       // What is not in memory is read when it is needed, as it is then.
@@ -114,10 +116,14 @@ async function load(
   db: Db,
   deploymentId: number,
   memory: InstanceMemory,
-  { instances, schemas, searched = [] }: Needs,
+  { instances, schemas, searched = [], history }: Needs,
   seq: number,
   idOf: () => number,
 ): Promise<void> {
+  if (history !== undefined) {
+    memory.recent.start(seq);
+    memory.recent.learn(history, seq, (await readRecent(db, deploymentId, history, seq)).entries);
+  }
   for (const schema of new Set([...schemas, ...searched])) {
     const page = { page: 1, limit: MOST_OF_SCHEMA };
     const { names } = await instancesThen(db, deploymentId, seq, schema, page);
