@@ -26,8 +26,6 @@ const MAX_SEARCHES = 20;
 /** Bytes of one of these, roughly: 50 entries of a few KiB. */
 const SEARCH_BYTES = 64 * 1024;
 
-export type RecentEntries = ReturnType<typeof createRecentEntries>;
-
 /**
  * What executions of one deployment remember of its journal, exactly as it stands before each of them: what was read from
  * the database, and the entries since, committed or not. It costs nothing until an execution of the deployment reads history.
