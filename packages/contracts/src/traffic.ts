@@ -87,6 +87,7 @@ export const TRAFFIC = {
   'chain-pusher': {
     serves: chainContract,
     calls: [
+      runtime['deployments.get'],
       runtime['deployments.relation'],
       runtime['history.get'],
       runtime['journal.heads'],

@@ -23,6 +23,7 @@ import {
 const used = defineContract('runtime', {
   ...journalRpcs,
   'deployments.relation': deploymentRpcs['deployments.relation'],
+  'deployments.get': deploymentRpcs['deployments.get'],
   'history.get': historyRpcs['history.get'],
   'lifecycle.read': lifecycleRpcs['lifecycle.read'],
 });
@@ -36,9 +37,18 @@ export interface Execution {
   readonly status?: 'succeeded' | 'failed';
 }
 
+const at = '2026-11-21T09:30:00.000Z';
+const RECORD = {
+  ...{ id: 1, worldId: 1, worldAddress: newAddress(), name: 'Season 1', description: null, source: null },
+  ...{ mode: 'upgradable' as const, isPublic: false, isPaused: false, isLLMPublic: false, lockedAt: null },
+  ...{ aiModelId: null, aiDailyBudgetUsd: null, payToAddress: null, definitionHash: null },
+  ...{ createdAt: at, updatedAt: at },
+};
+
 /** Journals in memory, served and published like those of the runtime. */
 export async function startFakeRuntime(bus: Bus, journals = new Map<string, JournalFact[]>()) {
   const hidden = new Set<string>();
+  const forks = new Set<string>();
   await bus.serve(used, {
     'journal.range': async ({ deployment, after, limit }) => {
       const entries = journals.get(deployment);
@@ -53,6 +63,9 @@ export async function startFakeRuntime(bus: Bus, journals = new Map<string, Jour
       })),
       next: null,
       until: new Date().toISOString(),
+    }),
+    'deployments.get': async ({ params: { address } }) => ({
+      data: { ...RECORD, address, ...(forks.has(address) && { purpose: 'what_if' as const, isKept: false }) },
     }),
     'history.get': async ({ params: { address, historyId } }) => {
       const entry = journals.get(address)?.find(({ id }) => id === historyId);
@@ -126,6 +139,8 @@ export async function startFakeRuntime(bus: Bus, journals = new Map<string, Jour
   return {
     journals,
     hidden,
+    /** Deployments that are what-if forks. */
+    forks,
     /** Adds an entry without telling anyone. */
     append,
     createDeployment(): string {

@@ -331,6 +331,12 @@ describe('the operations', () => {
     expect(await get(off.id)).toMatchObject({ state: 'disabled', problem: { code: 'disabled' } });
   });
 
+  it('refuse what-if forks', async () => {
+    const { create, house, deployment } = await webhookHouse();
+    house.runtime.forks.add(deployment);
+    await expect(create()).rejects.toMatchObject({ code: 'what_if_refused' });
+  });
+
   it('answer that there are none without a key', async () => {
     const { house, deployment, params, pusher, create, boot, of } = await webhookHouse();
     const { id } = await create();

@@ -146,7 +146,7 @@ export const webhookRpcs = {
   'webhooks.list': all.list('', 'List the webhooks of a deployment', { access: READ, item: webhookRecord }),
   'webhooks.create': all.write('POST', '', 'Create a webhook; its secret is shown only once', {
     http: { ...created, bodyBytes },
-    errors: ['limit_reached', 'webhooks_unavailable'],
+    errors: ['limit_reached', 'webhooks_unavailable', 'what_if_refused'],
     body: z
       .strictObject({
         url: webhookUrl,

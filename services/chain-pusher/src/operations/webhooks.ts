@@ -84,6 +84,7 @@ export function webhookHandlers(dependencies: WebhookDependencies): Handlers<typ
       const deployment = await ofOwner(params, call);
       const { seal, headOf, changed } = sending();
       refuseLiteral(body.url, allows);
+      await refuseFork(dependencies, params, call);
       const id = randomUUID();
       const { secret, sealed } = newSecret(seal, id);
       const made = {
@@ -142,6 +143,18 @@ async function ownedBy(
   if (relation !== 'owner')
     throw new ServiceError('forbidden', 'Only the owner of a deployment may do this.');
   return address;
+}
+
+/** @throws `what_if_refused` */
+async function refuseFork(
+  { bus }: Pick<WebhookDependencies, 'bus'>,
+  { worldAddress, address }: Path,
+  call: CallContext,
+): Promise<void> {
+  const request = { params: { worldAddress, address }, query: {}, headers: {}, body: {} };
+  const { data } = await bus.call(runtimeContract.rpcs['deployments.get'], request, call);
+  if (data.purpose === 'what_if')
+    throw new ServiceError('what_if_refused', 'A what-if fork is quiet: nothing of it is sent to webhooks.');
 }
 
 /** What a name leads to is checked whenever a connection is made. @throws `validation_failed` */
