@@ -47,6 +47,7 @@ export * from './runtime/public-execution.js';
 export * from './runtime/public-reads.js';
 export * from './runtime/queries.js';
 export * from './runtime/service-executions.js';
+export * from './runtime/timers.js';
 export * from './runtime/what-if.js';
 export * from './scheduler/contract.js';
 export * from './scheduler/schedules.js';

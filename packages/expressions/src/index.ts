@@ -72,4 +72,5 @@ export {
   CRON_TEMPLATE_NAMES,
   DIRECT_NAME_KINDS,
   DIRECT_TEMPLATE_NAMES,
+  FOLLOW_UP_NAMES,
 } from './templates/template-names.js';

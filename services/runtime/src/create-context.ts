@@ -25,6 +25,7 @@ import { createBudgets } from './runs/models/budgets.js';
 import { createPayments, networkParties, type PaymentParties } from './runs/payments/payments.js';
 import type { RunDependencies } from './runs/requests/run-dependencies.js';
 import { type RunKeeper, startRunKeeper } from './runs/steps/drive-run.js';
+import { startTimerKeeper, type TimerKeeper } from './runs/timers/timer-keeper.js';
 import { type CommitBatch, createCommit } from './store/commit/commit-statement.js';
 import { createRecovery } from './store/commit/recovery.js';
 import {
@@ -38,7 +39,7 @@ import { createHeldPartitions } from './store/leases/leases.js';
 import { createUsedKeys } from './store/runs/once-store.js';
 import { ClaimedMessages } from './store/state/claimed-messages.js';
 import { createIdBlocks, type IdBlocks, nextIdBlock } from './store/state/id-blocks.js';
-import { createInstanceLoader, loadState } from './store/state/load-state.js';
+import { createInstanceLoader, loadState, loadTimerKeys } from './store/state/load-state.js';
 import { boundReads, type Pools } from './store/tables/pools.js';
 import type { RuntimeSchema } from './store/tables/schema.js';
 
@@ -102,7 +103,6 @@ export function createRuntimeContext(
     chains: new Set(config.chains),
     access: createDeploymentAccess(pools.lanes.db, directory),
     route: createRouter({ db: pools.lanes.db, bus, instance, held: owned.held, clock }),
-    findUse: createUsedKeys(pools.lanes.db, commitSlots.untilFree),
     reading: boundReads(),
     computeLifetimes: createLifetimes(db),
     verifying: createSemaphore(VERIFICATIONS_AT_ONCE),
@@ -139,6 +139,7 @@ function createOwnership(
     onTaken: () => {
       ids.discard();
       runs.wake();
+      timers.wake();
       publication.wake();
     },
   });
@@ -148,6 +149,7 @@ function createOwnership(
   const messages = new ClaimedMessages();
   const readState = (id: number, epoch: number) => loadState(db, id, epoch, { messages, now: clock.now() });
   const states = createResidentStates(readState, held, memory);
+  const afterCommit = createAfterCommit({ publication, held, wakeLeases: () => leases.wake() });
   const lanes: Lanes = createLanes({
     states,
     lostTails: createLostTails({ maxDeployments: memory.maxDeployments, onLost: ids.discard, logger }),
@@ -155,16 +157,23 @@ function createOwnership(
     instances: createInstanceLoader(db),
     ids,
     journalForm: journal,
+    loadTimerKeys: (state, keys) => loadTimerKeys(db, state, keys),
     claimSchemas: catalog.claimSchemas,
     claimMutex,
     commit: aroundCommit(createCommit(pools.commits, instance)),
     recover: createRecovery(pools.commits.db, instance, held, clock, stopping.signal),
-    ...createAfterCommit({ publication, held, wakeLeases: () => leases.wake() }),
+    ...afterCommit,
+    onCommitted: (batch) => {
+      afterCommit.onCommitted(batch);
+      if (batch.timers.size > 0) timers.committed(batch);
+    },
     clock,
     logger,
   });
   const outside = createOutsideWork(clock, () => leases.wake());
   const runs: RunKeeper = startRunKeeper({ ...services, db, lanes, outside, held });
+  const findUse = createUsedKeys(db, commitSlots.untilFree);
+  const timers: TimerKeeper = startTimerKeeper({ ...services, db, lanes, outside, held, runs, findUse });
   const leases: LeaseKeeper = startLeaseKeeper({
     ...{ db: pools.leases.db, instance, ttlMs: leaseTtlMs, held, outside, clock, logger },
     drained: lanes.drained,
@@ -173,6 +182,7 @@ function createOwnership(
   });
   resources.add('recovery', () => stopping.abort());
   resources.add('runs under way', () => runs.stop());
+  resources.add('due timers', () => timers.stop());
   resources.add('partition leases', () => leases.stop());
-  return { lanes, held, outside, leases, runs, publication };
+  return { lanes, held, outside, leases, runs, findUse, publication };
 }

@@ -26,6 +26,7 @@ import {
 } from './operations/executions/handlers.js';
 import { publicExecutionReads, publicExecutions } from './operations/executions/public-execution.js';
 import { replays } from './operations/executions/replay.js';
+import { timerReads, timerWrites } from './operations/executions/timers.js';
 import {
   historyHandlers,
   journalHandlers,
@@ -55,6 +56,7 @@ export function runtimeHandlers(context: RuntimeContext): Handlers<RuntimeRpcs> 
     ...instanceWrites(writing),
     ...executionWrites(writing),
     ...replays(writing),
+    ...timerWrites(writing),
   };
   const served = {
     'references.held': (request, call) => heldHere(context, request, call),
@@ -76,6 +78,7 @@ export function runtimeHandlers(context: RuntimeContext): Handlers<RuntimeRpcs> 
     ...bounded(context.reading, {
       ...bindingReads(reading),
       ...executionReads(reading),
+      ...timerReads(reading),
       ...publicExecutionReads(reading),
       ...paymentReads(reading),
       ...usageReads(reading),

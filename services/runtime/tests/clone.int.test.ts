@@ -208,14 +208,15 @@ describe('a clone', () => {
       const { db } = runtime.context;
       const { id, address } = source.deployment;
       const copies: ClaimedCopies = {
-        source: { id, address, source: null, seq: undefined },
+        source: { id, address, source: null, seq: undefined, withTimers: false },
         sourceBindings: await listBindings(db, id),
         bindings: [],
         schemas: [{ name: 'counter', id: 1, revision: 1 }],
         ...of,
       };
       const at = new Date();
-      const copy = (trx: Trx) => copySource(trx, copies, { id: target.deployment.id, at }, limits);
+      const copy = (trx: Trx) =>
+        copySource(trx, copies, { id: target.deployment.id, partition: 0, at, entryId: '' }, limits);
       return db.transaction().setIsolationLevel('repeatable read').execute(copy);
     };
 

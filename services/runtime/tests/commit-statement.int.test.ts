@@ -8,12 +8,14 @@ import {
   type BindingWrite,
   batchRows,
   newBatch,
+  newTimerWrites,
   type TouchedInstance,
 } from '../src/store/commit/batch.js';
 import {
   createCommit,
   ONCE_STATEMENT,
   PLAIN_STATEMENT,
+  TIMERS_STATEMENT,
   USUAL_STATEMENT,
   WHOLE_STATEMENT,
 } from '../src/store/commit/commit-statement.js';
@@ -70,10 +72,15 @@ const SOME_ROWS = `
       pay_to, payer, offered, valid_until, created_at, updated_at)
     select 'evm:' || n, n, gen_random_uuid(), 'settled', 'w', 'e', '', 'base-sepolia', '0xa', n, 6, '0xb', '0xc', '{}',
       now(), now(), now() from generate_series(1, 1000) n;
+  insert into timers (id, deployment_id, event, input, due_at, caller, set_seq, set_index, depth, tree, number)
+    select gen_random_uuid(), n, 'e', '{}', now(), '{}', 1, 0, 1, 1, 2 from generate_series(1, 1000) n;
+  insert into timer_heads select n, 1, now() from generate_series(1, 1000) n;
   analyze`;
 
 describe('the plan of a commit', () => {
-  const statements = [PLAIN_STATEMENT, ONCE_STATEMENT, USUAL_STATEMENT, WHOLE_STATEMENT];
+  const statements = [
+    ...[PLAIN_STATEMENT, ONCE_STATEMENT, USUAL_STATEMENT, TIMERS_STATEMENT, WHOLE_STATEMENT],
+  ];
   const plans = () => Promise.all(statements.map(({ text }) => plan(text)));
 
   it('looks rows up by their keys, also in tables that are small', async () => {
@@ -396,8 +403,23 @@ describe('a commit that finds the database otherwise', () => {
       },
       { keys: [{ scope: 'message', key: 'taken' }] },
     ],
+    [
+      'a timer that is gone',
+      {
+        timers: new Map([
+          [
+            6006,
+            {
+              ...newTimerWrites(6006 % 64),
+              moved: new Map([[freshRun, { was: null, now: null, gone: true }]]),
+            },
+          ],
+        ]),
+      },
+      { timers: [freshRun] },
+    ],
   ])('writes nothing and names %s', async (_what, parts, named) => {
-    const refused = { kind: 'refused', lost: [], heads: [], runs: [], keys: [] };
+    const refused = { kind: 'refused', lost: [], heads: [], runs: [], keys: [], timers: [] };
     expect(await createCommit(database, 'me')(batchOf(parts))).toEqual({ ...refused, ...named });
     expect(await left()).toEqual(untouched);
   });

@@ -56,6 +56,7 @@ export const COLUMNS: Readonly<Record<string, readonly string[]>> = {
     'reason',
   ],
   'aiModels.list': ['modelId', 'modelDisplayName', 'contextLength', 'isDefault'],
+  'timers.list': ['dueAt', 'event', 'key', 'input', 'cause.seq', 'executionId', 'timerId'],
   'schedules.list': ['event', 'eventVersion', 'schedule', 'timezone', 'status', 'nextAt', 'counter'],
   'occurrences.list': ['id', 'kind', 'dueAt', 'status', 'reason', 'outcome', 'seq', 'error.code'],
   'chains.list': ['name', 'caip2', 'family', 'status'],

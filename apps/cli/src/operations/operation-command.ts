@@ -177,8 +177,11 @@ function addOptions(
   return made;
 }
 
+/** `--key` is that of the server, on every command; the key of an operation's own is that of a timer. */
+const flagOf = (name: string): string => (name === 'key' ? 'timer-key' : toKebab(name));
+
 function textOption({ name, kind, description, choices }: Member): Option {
-  const flags = kind === 'flag' ? `--${toKebab(name)}` : `--${toKebab(name)} <${kind}>`;
+  const flags = kind === 'flag' ? `--${flagOf(name)}` : `--${flagOf(name)} <${kind}>`;
   return new Option(flags, described(description, choices));
 }
 
@@ -192,7 +195,7 @@ const HINTS: Readonly<Record<Member['kind'], string>> = {
 };
 
 const bodyOption = ({ name, kind, description, choices }: Member): Option =>
-  new Option(`--${toKebab(name)} ${HINTS[kind]}`, described(description, choices));
+  new Option(`--${flagOf(name)} ${HINTS[kind]}`, described(description, choices));
 
 /** The server checks the choices, so that an older command knows no fewer. */
 const described = (description: string, choices: readonly string[]): string =>

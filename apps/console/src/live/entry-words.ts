@@ -18,6 +18,8 @@ const KINDS: Record<Exclude<JournalEntry['kind'], 'execution'>, string> = {
   resumed: 'Resumed',
   published: 'Published',
   unpublished: 'Unpublished',
+  timer_set: 'Execution set for later',
+  timer_cancelled: 'Timer cancelled',
   deleted: 'Deployment deleted',
   tail_lost: 'Entries lost by the database',
 };

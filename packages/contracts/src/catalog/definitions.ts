@@ -8,6 +8,7 @@ import { attributeDefinition } from './attributes.js';
 import { versionRecord } from './event-versions.js';
 import {
   executionSettings,
+  followUps,
   guards,
   modeMap,
   mutationSettings,
@@ -46,6 +47,7 @@ export const versionDefinition = z.object({
   mutationSettings: mutationSettings.nullable(),
   executionSettings: executionSettings.nullable(),
   guards: guards.nullable(),
+  followUps: followUps.optional(),
   schemas: z.record(z.string(), schemaDefinition),
   hash: sha256,
 });

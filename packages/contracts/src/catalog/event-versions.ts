@@ -6,6 +6,7 @@ import { ordinal, recordId, recordTimes, sha256, storedName, timestamp } from '.
 import { operationsAt } from '../rpc/operation.js';
 import {
   executionSettings,
+  followUps,
   guards,
   modeMap,
   mutationSettings,
@@ -39,6 +40,9 @@ export const versionRecord = z
       .nullable()
       .describe(`${VERSION_TEXTS.executionSettings} Only the owner sees the input of its schedule.`),
     guards: guards.nullable().describe(VERSION_TEXTS.guards),
+    followUps: followUps
+      .optional()
+      .describe(`${VERSION_TEXTS.followUps} Only the owner sees them. Absent: nothing.`),
     ...recordTimes,
   })
   .meta({ id: 'EventVersion', description: 'One numbered definition of an event.' });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { boundedMap, jsonObject } from '../json/json-schemas.js';
-import { prompt, storedName } from '../records/fields.js';
+import { name, prompt, storedName } from '../records/fields.js';
 
 export const changeMode = z.enum(['partial', 'full', 'append']).meta({
   id: 'ChangeMode',
@@ -160,6 +160,39 @@ export const guards = z
   });
 export type Guards = z.infer<typeof guards>;
 
+const expressionText = z.string().min(1).max(2000);
+
+export const followUp = z
+  .strictObject({
+    event: name
+      .optional()
+      .describe('Name of the event that is executed next. What is bound under it when it is due runs.'),
+    input: jsonObject.optional().describe('Its input, as a template. Absent: `{}`.'),
+    after: expressionText
+      .optional()
+      .describe(
+        'How long it waits: an ISO 8601 duration such as `PT90S`, as a template; 1 second at least. `PT0S`, or neither ' +
+          '`after` nor `at`: it is the next item of the deployment.',
+      ),
+    at: expressionText
+      .optional()
+      .describe('When it is due, in place of `after`: a time by RFC 3339, as a template.'),
+    when: expressionText
+      .optional()
+      .describe('A placeholder such as `{{ result.winner != null }}`: it is left out unless that is true.'),
+    key: expressionText
+      .optional()
+      .describe('Of one key, a template, one timer of the deployment is pending: a new one replaces it.'),
+    cancel: expressionText
+      .optional()
+      .describe('In place of `event`: cancels the pending timer with this key, a template, if there is one.'),
+  })
+  .meta({ id: 'FollowUp', description: 'What an execution that succeeds sets or cancels (docs/timers.md).' });
+export type FollowUp = z.infer<typeof followUp>;
+
+/** Follow-ups of one version. */
+export const followUps = z.array(followUp).max(8);
+
 /** What the members of a version mean, as sent and as stored. */
 export const VERSION_TEXTS = {
   inputSchema:
@@ -176,6 +209,7 @@ export const VERSION_TEXTS = {
     'What makes the changes. Null: a model if there is a `behaviorPrompt`, else nothing can be run.',
   executionSettings: 'Who may execute it. Null: the visibility `admin`.',
   guards: 'Limits on its changes. Null: none but those of every execution.',
+  followUps: 'What each execution that succeeds sets: executions that follow at once or later.',
 };
 
 const mutationSettingsBody = z
@@ -244,6 +278,7 @@ export const versionBody = z
     mutationSettings: mutationSettingsBody.nullish().describe(VERSION_TEXTS.mutationSettings),
     executionSettings: executionSettingsBody.nullish().describe(VERSION_TEXTS.executionSettings),
     guards: guards.nullish().describe(VERSION_TEXTS.guards),
+    followUps: followUps.nullish().describe(`${VERSION_TEXTS.followUps} Null: nothing.`),
   })
   .meta({
     id: 'EventVersionBody',

@@ -54,6 +54,8 @@ const MISTAKES = {
   entities_not_read: 'Name the entity schema in readEntities.',
   history_not_read: 'Add readHistory, as in { "last": 20 }.',
   invalid_condition: 'Write a condition such as "instance.wins > input.least" (docs/queries.md).',
+  invalid_follow_up:
+    'Name an event, and "after" or "at" if it is to be executed later; or a key to "cancel" (docs/timers.md).',
   invalid_order: 'Write attributes with commas between them, as in "wins desc, speed".',
   // Templates
   template_required: 'Add a template, or set the mode "ai" with a behaviorPrompt.',

@@ -79,8 +79,8 @@ export interface HttpBinding {
     request: { params: Record<string, string> },
     data: Record<string, unknown>,
   ) => string | undefined;
-  /** The answer that only says that the work was taken on: 202 in place of `status`. `is` tells it from the others. */
-  accepted?: { data: z.ZodType; is: (data: Record<string, unknown>) => boolean };
+  /** The answers that only say that the work was taken on: 202 in place of `status`. `is` tells it from the others. */
+  accepted?: { data: readonly z.ZodType[]; is: (data: Record<string, unknown>) => boolean };
   /** Answered as server-sent events: the data of each event, by the event's name. */
   stream?: Readonly<Record<string, z.ZodType>>;
   /** Signed by a wallet in its body; the gateway verifies that, and codes payments in its headers. */

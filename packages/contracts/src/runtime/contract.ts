@@ -16,6 +16,7 @@ import { publicExecutionReadRpcs, publicExecutionRpcs } from './public-execution
 import { publishedRpcs } from './public-reads.js';
 import { queryRpcs } from './queries.js';
 import { acknowledgeRpcs, serviceExecutionRpcs } from './service-executions.js';
+import { timerRpcs } from './timers.js';
 import { whatIfRpcs } from './what-if.js';
 
 /** Everything that the runtime answers. */
@@ -25,6 +26,7 @@ export const runtimeContract = defineContract('runtime', {
   ...instanceRpcs,
   ...queryRpcs,
   ...executionRpcs,
+  ...timerRpcs,
   ...whatIfRpcs,
   ...serviceExecutionRpcs,
   ...acknowledgeRpcs,

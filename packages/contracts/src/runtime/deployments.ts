@@ -116,6 +116,12 @@ export const newDeployment = z
       .describe(
         'Copy the instances as they were after this entry of the journal of the source. Absent: as they are now.',
       ),
+    sourceTimers: z
+      .boolean()
+      .optional()
+      .describe(
+        'Whether the pending timers of the source are copied too; not with `sourceSeq`. Absent: false.',
+      ),
     purpose: deploymentPurpose
       .optional()
       .describe(`${PURPOSE} It needs \`sourceDeployment\`, \`sourceSeq\`, and no bindings. Absent: none.`),

@@ -8,6 +8,7 @@ import { idempotentHeaders, operationsAt } from '../rpc/operation.js';
 import { rpc } from '../rpc/rpc.js';
 import { aiModelId } from './ai.js';
 import { executionError, stateChangesView } from './journal.js';
+import { timerAnswer, timerFields } from './timers.js';
 
 /** What a decided execution answers, committed or not. */
 const decided = {
@@ -126,7 +127,10 @@ export const executionRpcs = {
     {
       http: {
         bodyBytes: (limits) => limits.inputBytes + namedBytes(limits),
-        accepted: { data: acceptedExecution, is: (data) => 'executionId' in data },
+        accepted: {
+          data: [acceptedExecution, timerAnswer],
+          is: (data) => 'executionId' in data || 'timerId' in data,
+        },
         location: ({ params }, { executionId }) =>
           executionId === undefined
             ? undefined
@@ -160,6 +164,10 @@ export const executionRpcs = {
         'ai_model_unavailable',
         'too_many_waiting',
         'ai_output_invalid',
+        'conflicting_fields',
+        'invalid_follow_up',
+        'too_many_timers',
+        'follow_up_too_deep',
       ],
       query: executeQuery,
       headers: z.strictObject({
@@ -173,9 +181,9 @@ export const executionRpcs = {
           ),
       }),
       body: z
-        .strictObject(executedEvent)
-        .meta({ id: 'ExecuteRequest', description: 'The event to execute and its input.' }),
-      data: z.union([executionAnswer, dryRunAnswer, acceptedExecution]).meta({
+        .strictObject({ ...executedEvent, ...timerFields })
+        .meta({ id: 'ExecuteRequest', description: 'The event to execute, its input, and when, if later.' }),
+      data: z.union([executionAnswer, dryRunAnswer, acceptedExecution, timerAnswer]).meta({
         description: 'What was committed, or what a dry run found. `kind` tells which.',
         discriminator: {
           propertyName: 'kind',
@@ -183,6 +191,7 @@ export const executionRpcs = {
             committed: '#/components/schemas/ExecutionAnswer',
             dry_run: '#/components/schemas/DryRunAnswer',
             accepted: '#/components/schemas/AcceptedExecution',
+            timer: '#/components/schemas/TimerAnswer',
           },
         },
       }),

@@ -20,6 +20,8 @@ export const journalKind = z
     'resumed',
     'published',
     'unpublished',
+    'timer_set',
+    'timer_cancelled',
     'deleted',
     'tail_lost',
   ])
@@ -31,9 +33,11 @@ export const journalKind = z
   });
 export type JournalKind = z.infer<typeof journalKind>;
 
-export const executionTrigger = z.enum(['admin', 'public', 'cron']).meta({
+export const executionTrigger = z.enum(['admin', 'public', 'cron', 'timer']).meta({
   id: 'ExecutionTrigger',
-  description: 'What started an execution: `admin` its owner, `public` a wallet, `cron` a schedule.',
+  description:
+    'What started an execution: `admin` its owner, `public` a wallet, `cron` a schedule, `timer` another execution or a ' +
+    'request to execute later (docs/timers.md).',
 });
 export type ExecutionTrigger = z.infer<typeof executionTrigger>;
 
@@ -85,30 +89,37 @@ export type JournalVersion = z.infer<typeof journalVersion>;
  */
 export const EVALUATOR = 1;
 
-/** What the execution of a follow-up or of a timer goes back to. */
-const entryCause = z
+/** What set an execution or a timer. */
+export const entryCause = z
   .strictObject({
-    seq: ordinal.describe('The entry whose execution set it.'),
-    index: z.int().min(0).max(63).describe('Its position among what that execution set, from 0.'),
+    seq: ordinal.describe('The entry that set it.'),
+    index: z.int().min(0).max(9999).describe('Its position among the `timers` of that entry, from 0.'),
   })
   .meta({ id: 'EntryCause', description: 'What an execution was set by.' });
 
-/** A timer as the entry names it that set it. */
+/** A timer as the entry names it that sets it; or, where `event` is null, the key of which it cancels the timer. */
 const entryTimer = z
   .strictObject({
-    id: z.string().describe('Id of the timer, a UUID.'),
-    event: storedName.describe('The event that is executed.'),
-    dueAt: timestamp.describe('When it is due.'),
+    id: nullableText.describe('Id of the timer, a UUID. Null: the timer with this key is cancelled.'),
+    event: storedName.nullable().describe('The event that is executed. Null: a timer is cancelled.'),
+    dueAt: timestamp.nullable().describe('When it is due. Null: a timer is cancelled.'),
     key: nullableText.describe('The key of which one timer is pending. Null: none.'),
-    inputHash: sha256.describe('SHA-256 of the RFC 8785 JSON of its input.'),
+    inputHash: sha256
+      .nullable()
+      .describe('SHA-256 of the RFC 8785 JSON of its input. Null: a timer is cancelled.'),
   })
-  .meta({ id: 'EntryTimer', description: 'A timer that an execution has set.' });
+  .meta({ id: 'EntryTimer', description: 'A timer that an entry sets, or cancels by its key.' });
+export type EntryTimer = z.infer<typeof entryTimer>;
 
 /** What some entries of version 2 add. Unset members are left out of the entry, and of what its hash covers. */
 const recordedMembers = {
-  timers: z.array(entryTimer).max(64).optional().describe('The timers that it has set. Absent: none.'),
+  timers: z
+    .array(entryTimer)
+    .max(64)
+    .optional()
+    .describe('The timers that it sets and cancels. Absent: none.'),
   cause: entryCause.optional().describe('What set this execution. Absent: nothing did.'),
-  depth: ordinal.optional().describe('How many executions one set the other before this one. Absent: none.'),
+  depth: ordinal.optional().describe('How many timers led to it, one after the other. Absent: none.'),
   readHistoryHash: sha256
     .optional()
     .describe('SHA-256 of the RFC 8785 JSON of the past entries that were read. Absent: none were.'),

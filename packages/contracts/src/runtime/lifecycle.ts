@@ -13,6 +13,8 @@ export const INNER_KINDS = [
   'instance_created',
   'instance_updated',
   'instance_deleted',
+  'timer_set',
+  'timer_cancelled',
 ] as const satisfies readonly JournalKind[];
 export const lifecycleKind = journalKind.exclude(INNER_KINDS);
 export const LIFECYCLE_KINDS: ReadonlySet<string> = new Set(lifecycleKind.options);

@@ -9,6 +9,7 @@ import { executionRpcs } from './execution.js';
 import { instanceRpcs } from './instances.js';
 import { publicExecutionRpcs } from './public-execution.js';
 import { serviceExecutionRpcs } from './service-executions.js';
+import { timerRpcs } from './timers.js';
 import { whatIfRpcs } from './what-if.js';
 
 const pauseRequest = z.object({ address, paused: z.boolean() });
@@ -26,6 +27,7 @@ export const ownedRpcs = {
     'deployments.resume': deploymentRpcs['deployments.resume'],
     'deployments.execute': executionRpcs['deployments.execute'],
     'executions.ofCall': executionRpcs['executions.ofCall'],
+    'timers.cancel': timerRpcs['timers.cancel'],
     'deployments.replay': whatIfRpcs['deployments.replay'],
     'bindings.add': bindingRpcs['bindings.add'],
     'bindings.update': bindingRpcs['bindings.update'],

@@ -155,7 +155,7 @@ const EXECUTE = {
   http: {
     bodyBytes: (limits: ContentLimits) => limits.inputBytes + namedBytes(limits) + SIGNATURE_BYTES,
     signed: true as const,
-    accepted: { data: acceptedExecution, is: (data: Record<string, unknown>) => 'executionId' in data },
+    accepted: { data: [acceptedExecution], is: (data: Record<string, unknown>) => 'executionId' in data },
     location: (
       { params }: { params: Record<string, string> },
       { executionId: id }: Record<string, unknown>,

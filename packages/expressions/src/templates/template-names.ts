@@ -19,6 +19,9 @@ export const DIRECT_NAME_KINDS: NameKinds = {
   ...COMMON,
 };
 
+/** Names of a follow-up, which is made once the execution has its result (docs/timers.md). */
+const FOLLOW_UP_NAME_KINDS: NameKinds = { ...DIRECT_NAME_KINDS, result: undefined };
+
 /**
  * Names of a schedule's input template. It makes the input before anything is read, so it has neither `input` nor
  * `entities`, and no wallet signs it.
@@ -32,4 +35,5 @@ export const CRON_NAME_KINDS: NameKinds = {
 };
 
 export const DIRECT_TEMPLATE_NAMES: readonly string[] = Object.keys(DIRECT_NAME_KINDS);
+export const FOLLOW_UP_NAMES: readonly string[] = Object.keys(FOLLOW_UP_NAME_KINDS);
 export const CRON_TEMPLATE_NAMES: readonly string[] = Object.keys(CRON_NAME_KINDS);

@@ -24,6 +24,7 @@ import {
 } from '@orrery/expressions';
 import type { StoredVersion } from '../definitions/stored-version.js';
 import { below, type ProblemKind } from '../problems.js';
+import { followUpMistakes, wrongFollowUps } from './follow-up-mistakes.js';
 import { attributesGuarded, TEMPLATE } from './names-in-version.js';
 import {
   literalResult,
@@ -43,12 +44,19 @@ export function versionProblems(version: StoredVersion, now: number): ProblemKin
   const output = readContract('/outputSchema', version.outputSchema);
   const ofFilters = input.problems.length > 0 ? [] : wrongFilters(version, input.contract);
   const ofContracts = [...input.problems, ...output.problems, ...ofFilters, ...wrongSearches(version)];
-  const ofTemplates = [...wrongTemplates(version, input.contract), ...literalResult(version)];
+  const ofTemplates = [
+    ...wrongTemplates(version, input.contract),
+    ...literalResult(version),
+    ...followUpMistakes(version, input.contract),
+  ];
   return [
     { code: 'template_required', problems: missingTemplate(version) },
     { code: 'behavior_prompt_required', problems: missingPrompt(version) },
     { code: 'invalid_cron_schedule', problems: wrongSchedule(version, now) },
-    { code: 'validation_failed', problems: [...ofContracts, ...wrongGuards(version)] },
+    {
+      code: 'validation_failed',
+      problems: [...ofContracts, ...wrongGuards(version), ...wrongFollowUps(version)],
+    },
     { code: 'invalid_template', problems: ofTemplates },
     { code: 'invalid_template', problems: resultMistakes(version, output.contract) },
     { code: 'validation_failed', problems: scheduledInputMistakes(version, input.contract) },

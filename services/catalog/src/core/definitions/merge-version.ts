@@ -11,6 +11,7 @@ const NO_SCHEDULE = '';
  */
 export function mergeVersion(current: StoredVersion, patch: VersionPatch): StoredVersion {
   const readHistory = given(patch.readHistory, current.readHistory ?? null);
+  const followUps = given(patch.followUps, current.followUps ?? null) ?? [];
   return {
     inputSchema: given(patch.inputSchema, current.inputSchema),
     outputSchema: given(patch.outputSchema, current.outputSchema),
@@ -21,6 +22,7 @@ export function mergeVersion(current: StoredVersion, patch: VersionPatch): Store
     mutationSettings: mergeMutation(current.mutationSettings, patch.mutationSettings),
     executionSettings: mergeExecution(current.executionSettings, patch.executionSettings),
     guards: given(patch.guards, current.guards),
+    ...(followUps.length > 0 && { followUps }),
   };
 }
 

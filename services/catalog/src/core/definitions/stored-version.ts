@@ -1,5 +1,6 @@
 import type {
   ExecutionSettings,
+  FollowUp,
   Guards,
   JsonObject,
   ModeMap,
@@ -21,6 +22,8 @@ export interface StoredVersion {
   mutationSettings: Omit<MutationSettings, 'behaviorPrompt'> | null;
   executionSettings: ExecutionSettings | null;
   guards: Guards | null;
+  /** Absent: none. It is not in the hash then. */
+  followUps?: FollowUp[];
 }
 
 /** What a new version starts from. */

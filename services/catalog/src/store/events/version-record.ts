@@ -30,6 +30,7 @@ function withoutTexts({
   behaviorPrompt: _prompt,
   mutationSettings,
   executionSettings,
+  followUps: _followUps,
   ...shown
 }: ReturnType<typeof toDefinition>) {
   return {

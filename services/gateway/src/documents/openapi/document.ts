@@ -37,6 +37,7 @@ const TAGS: Readonly<Record<string, string>> = {
   'AI models': 'The AI models that can propose changes',
   Payments: 'Payments for public executions',
   Schedules: 'Events that run by themselves',
+  Timers: 'Executions that are to come',
   'Sign-in': 'Tokens for wallets, if the operator allows sign-up, and for a browser on the machine itself',
   Keys: 'The API keys of your account',
   Limits: 'What requests, definitions and deployments may hold',

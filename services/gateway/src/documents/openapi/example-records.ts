@@ -149,6 +149,13 @@ const cost = { calls: 24, inputTokens: 30_960, outputTokens: 2_880, usd: 0.0138 
 
 const shown = { ...entry, llm: null, payment: null, pushes: [pushed], durationMs: 1.4 };
 
+const timer = {
+  timerId: '0190f3c2-7c1e-8a10-8c00-000000000005',
+  event: 'race-result',
+  dueAt: at('40:00'),
+  key: 'next-race',
+};
+
 /** One record of each kind that answers hold, by the names of `components.schemas`: one racing world after its first race. */
 export const RECORD_EXAMPLES: Readonly<Record<string, unknown>> = {
   Pagination: { page: 1, limit: 20, total: 1, totalPages: 1 },
@@ -228,6 +235,15 @@ export const RECORD_EXAMPLES: Readonly<Record<string, unknown>> = {
   DryRunAnswer: { kind: 'dry_run', dryRun: true, ...decided, prompt: null, llm: null },
   AcceptedExecution: { kind: 'accepted', executionId, state: 'running' },
   Execution: { executionId, state: 'succeeded', answer },
+  TimerAnswer: { kind: 'timer', ...timer, seq: 5 },
+  Timer: {
+    ...timer,
+    input: { winner: 'HORSE_1' },
+    caller: 'account:1',
+    cause: { seq: 5, index: 0 },
+    depth: 1,
+    executionId: null,
+  },
   HistoryEntry: shown,
   ReplayAnswer: { seq: entry.seq, outcome: 'executed', entry: { ...shown, pushes: [] }, error: null },
   PublicHistoryEntry: shown,

@@ -104,6 +104,7 @@ export const PATH_EXAMPLES: Readonly<Record<string, string>> = {
   executionId: '0190f3c2-7c1e-7a10-8c00-000000000002',
   hash: 'd'.repeat(64),
   webhookId: '7f9c24e5-2f3b-4d0e-9a51-6b1c0d8e4f3a',
+  timerId: '0190f3c2-7c1e-8a10-8c00-000000000005',
   id: '0aB1cD2eF3gH',
 };
 
@@ -136,6 +137,7 @@ const PARAMETER_EXAMPLES: Readonly<Record<string, Readonly<Record<string, unknow
   'public.verify': { from: 1 },
   'public.stream': { 'last-event-id': '4' },
   'payments.list': { status: 'settled' },
+  'timers.list': { event: 'race-result' },
   'pushes.list': { state: 'confirmed' },
   'schedules.run': { 'idempotency-key': 'run-1' },
   'occurrences.list': { status: 'fired' },

@@ -148,7 +148,10 @@ describe('the examples of answers', () => {
   it('show each kind of answer of an execution under its own status', () => {
     const { responses } = document.paths['/api/worlds/{worldAddress}/deployments/{address}/execute'].post;
     const kinds = (status: number) => Object.keys(responses[status].content['application/json'].examples);
-    expect([kinds(200), kinds(202)]).toEqual([['ExecutionAnswer', 'DryRunAnswer'], ['AcceptedExecution']]);
+    expect([kinds(200), kinds(202)]).toEqual([
+      ['ExecutionAnswer', 'DryRunAnswer'],
+      ['AcceptedExecution', 'TimerAnswer'],
+    ]);
   });
 
   it('of an execution are told apart by `kind`, which every one of them has', () => {

@@ -61,7 +61,8 @@ export function successEnvelopes(rpc: RoutedRpc, book: SchemaBook): [Status, Jso
   const { status, stream, accepted } = rpc.http;
   if (stream !== undefined) return [];
   if (accepted === undefined) return [[status, envelope(data)]];
-  const isAccepted = ({ $ref }: JsonSchema) => String($ref).endsWith(`/${accepted.data.meta()?.id}`);
+  const isAccepted = ({ $ref }: JsonSchema) =>
+    accepted.data.some((data) => String($ref).endsWith(`/${data.meta()?.id}`));
   return [
     [status, envelope(onlyThose(data, (choice) => !isAccepted(choice)))],
     [202, envelope(onlyThose(data, isAccepted))],

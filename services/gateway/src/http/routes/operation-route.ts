@@ -129,7 +129,7 @@ function answerEnvelope(
   if (etag !== undefined) reply.header('etag', quoted(etag));
   const accepted = rpc.http.accepted?.is(record) === true;
   // RFC 7240 §3: only a request with `Prefer: respond-async` is accepted for later.
-  if (accepted) reply.header('preference-applied', 'respond-async');
+  if (accepted && 'executionId' in record) reply.header('preference-applied', 'respond-async');
   reply.code(accepted ? 202 : rpc.http.status);
   return { success: true, data, message, warnings, totals, pagination };
 }

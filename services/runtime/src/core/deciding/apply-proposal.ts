@@ -79,7 +79,7 @@ const templateFailed = (detail: string, facts: { placeholder: string; pointer: s
 const NO_HISTORY: readonly JsonObject[] = [];
 
 /** The values of the names in a direct template (docs/templates.md); `unix` is in whole seconds. */
-function templateScope(
+export function templateScope(
   { input, walletAddress, deployment, event, ...execution }: Execution,
   { entities, history }: ReadSet,
 ): Record<string, JsonValue> {

@@ -8,7 +8,7 @@ import {
   ServiceError,
 } from '@orrery/contracts';
 import { type PathWork, pathWork, readPath } from '@orrery/expressions';
-import { applyChanges, decideDirect, type Proposal, proposalOf } from './apply-proposal.js';
+import { applyChanges, decideDirect, type Proposal, proposalOf, templateScope } from './apply-proposal.js';
 import {
   checkEntrySize,
   checkGuards,
@@ -28,6 +28,7 @@ import {
   type Needs,
   type ReadSet,
 } from './execution.js';
+import { planFollowUps } from './follow-ups.js';
 import { historySearch, recall } from './read-history.js';
 import {
   compileSearch,
@@ -289,6 +290,7 @@ const FAULTS_OF_OUTPUT: ReadonlySet<ErrorCode> = new Set([
   'change_too_large',
   'invalid_change_key',
   'invalid_result',
+  'invalid_follow_up',
   'invalid_state',
   'template_failed',
 ]);
@@ -300,11 +302,13 @@ function invalidOutput(refusal: ServiceError): ServiceError {
 }
 
 function applyAndCheck(
-  { definition, input, instanceCount, limits }: Execution,
-  { reads, wholeSchemas }: ReadSet,
+  execution: Execution,
+  read: ReadSet,
   proposal: Proposal,
   instances: InstanceView,
 ): Decision {
+  const { definition, input, instanceCount, limits } = execution;
+  const { reads, wholeSchemas } = read;
   const { result, from } = proposal;
   const outcome = applyChanges(definition, proposal, instances);
   if ('needs' in outcome) return { kind: 'needs', ...outcome.needs };
@@ -315,7 +319,12 @@ function applyAndCheck(
   checkResult(definition, result, told);
   checkEntrySize(input, changes, result, limits);
   checkInstanceCount(changes, instanceCount);
-  return { kind: 'succeeded', changes, result, reads, wholeSchemas };
+  const decision = { kind: 'succeeded', changes, result, reads, wholeSchemas } as const;
+  if (definition.followUps.length === 0) return decision;
+  const scope = { ...templateScope(execution, read), result };
+  const { now } = execution.seen ?? execution;
+  const followUps = planFollowUps(definition.followUps, scope, now, limits.inputBytes);
+  return { ...decision, followUps };
 }
 
 /** What is refused before anything is read: a version that cannot run, or an input that breaks its contract. */
@@ -325,12 +334,21 @@ function admit({ definition, input, limits }: Execution): { selection: Selection
       const detail = 'This version has neither a template nor a behaviour prompt.';
       throw new ServiceError('mutation_missing', detail);
     }
-    const errors = problemsOf(input, definition, limits);
-    if (errors.length > 0) throw invalidInput(errors);
+    refuseInput(definition, input, limits);
     return { selection: selectEntities(definition.definition.readEntities, input) };
   } catch (error) {
     return { error: asServiceError(error) };
   }
+}
+
+/** @throws `invalid_input` for what breaks the contract, or is too large */
+export function refuseInput(
+  definition: CompiledDefinition,
+  input: JsonObject,
+  limits: Execution['limits'],
+): void {
+  const errors = problemsOf(input, definition, limits);
+  if (errors.length > 0) throw invalidInput(errors);
 }
 
 const problemsOf = (

@@ -22,6 +22,7 @@ import {
   type PatternWork,
 } from '@orrery/expressions';
 import type { CheckedChanges, InstanceName } from '../entries/entry.js';
+import { type CompiledFollowUp, compileFollowUps, type PlannedFollowUp } from './follow-ups.js';
 import type { HistorySearch, Recalled } from './read-history.js';
 
 /** Whether messages repeat the values found: of a model's answer they do not (docs/ai.md). */
@@ -56,6 +57,7 @@ export interface CompiledDefinition {
   /** What decides the mutation; `none`: the version can be saved and bound, and not executed. */
   readonly mutation: 'direct' | 'ai' | 'none';
   readonly template: CompiledTemplate | null;
+  readonly followUps: readonly CompiledFollowUp[];
   problemsOfInput(input: JsonObject): FieldProblem[];
   problemsOfResult(result: JsonObject | null, told: Told): FieldProblem[];
   /** A schema of the version. @throws `unknown_entity_schema` */
@@ -72,6 +74,7 @@ export function compileDefinition(definition: VersionDefinition): CompiledDefini
     definition,
     mutation: mutationOf(definition),
     template: templateOf(definition),
+    followUps: compileFollowUps(definition.followUps),
     problemsOfInput: contractCheck(definition.inputSchema, 'inputSchema'),
     problemsOfResult: (result, told) => problemsOfResult(result ?? {}, told),
     schemaNamed: (name) => {
@@ -208,6 +211,8 @@ export interface Success {
   readonly wholeSchemas: readonly string[];
   /** What its entry says of the decision. */
   readonly recorded?: Recorded | undefined;
+  /** What it sets and cancels; absent where the version has no follow-ups. */
+  readonly followUps?: readonly PlannedFollowUp[];
 }
 
 /** The outcome of deciding an execution. */

@@ -46,6 +46,7 @@ export function recordedFacts({
       return { trigger, caller, walletAddress: caller.kind === 'wallet' ? caller.wallet : null };
     case 'admin':
     case 'cron':
+    case 'timer':
       return { trigger, caller, walletAddress: null };
     case null:
       throw new ServiceError('internal', 'An entry without a trigger is no execution.');
@@ -119,6 +120,8 @@ export function replayableOf(
     case 'resumed':
     case 'published':
     case 'unpublished':
+    case 'timer_set':
+    case 'timer_cancelled':
     case 'deleted':
     case 'tail_lost':
       return { kind: 'nothing' };

@@ -1,6 +1,6 @@
 import { DEFAULT_CONTENT_LIMITS as LIMITS, ServiceError } from '@orrery/contracts';
 import { describe, expect, it } from 'vitest';
-import { applyChanges, decideDirect, invalidKey, proposalOf } from './apply-proposal.js';
+import { applyChanges, decideDirect, invalidKey, proposalOf, templateScope } from './apply-proposal.js';
 import {
   changeNotAllowed,
   checkEntrySize,
@@ -11,7 +11,7 @@ import {
   refuseUnloaded,
   tooManyInstances,
 } from './check-changes.js';
-import { decideExecution, readForExecution, recallFor } from './execute-event.js';
+import { decideExecution, readForExecution, recallFor, refuseInput } from './execute-event.js';
 import { compileSchema, type InstanceState } from './execution.js';
 import { emptyView, executionOf, schemaOf, viewOf } from './execution.test-support.js';
 import { lifecycleEntry } from './lifecycle-entry.js';
@@ -178,4 +178,39 @@ describe('what is remembered', () => {
     });
     expect(decideExecution(executionOf({ template }), view)).not.toHaveProperty('recorded');
   });
+});
+describe('follow-ups', () => {
+  const parts = {
+    inputSchema: { id: 'string' },
+    template: { stateChanges: {}, result: { isOver: true } },
+    followUps: [{ event: 'next', input: { id: '{{ input.id }}' }, when: '{{ result.isOver }}' }],
+  };
+
+  it('are part of the decision, with its result', () => {
+    const decision = decideExecution(executionOf(parts, { id: 'a' }), emptyView);
+    const next = { event: 'next', input: { id: 'a' }, isNext: true, key: null };
+    expect(decision).toMatchObject({ kind: 'succeeded', followUps: [next] });
+    const plain = decideExecution(executionOf({ ...parts, followUps: [] }, { id: 'a' }), emptyView);
+    expect(plain).not.toHaveProperty('followUps');
+  });
+
+  it('that cannot be evaluated fail the execution', () => {
+    const broken = { ...parts, followUps: [{ event: 'next', key: '{{ result.missing }}' }] };
+    expect(decideExecution(executionOf(broken, { id: 'a' }), emptyView)).toMatchObject({
+      kind: 'failed',
+      error: { code: 'template_failed', facts: { pointer: '/followUps/0/key' } },
+    });
+  });
+
+  it('know the names of a template', () => {
+    const execution = executionOf(parts, { id: 'a' });
+    const scope = templateScope(execution, { entities: {}, reads: [], wholeSchemas: [] });
+    expect(scope).toMatchObject({ input: { id: 'a' }, entities: {}, event: execution.event });
+  });
+});
+
+it('an input that breaks the contract is refused', () => {
+  const { definition } = executionOf({ inputSchema: { id: 'string' } });
+  expect(code(() => refuseInput(definition, { id: 1 }, LIMITS))).toBe('invalid_input');
+  expect(code(() => refuseInput(definition, { id: 'a' }, LIMITS))).toBeUndefined();
 });

@@ -1,7 +1,13 @@
 import type { ServiceError } from '@orrery/contracts';
 import type { HistorySearch } from '../../core/deciding/read-history.js';
 import type { InstanceName, SealedEntry } from '../../core/entries/entry.js';
-import type { Effects, OnceKeyEffect, PaymentEffect, RunEffect } from '../../store/commit/effects.js';
+import type {
+  Effects,
+  OnceKeyEffect,
+  PaymentEffect,
+  RunEffect,
+  TimerMove,
+} from '../../store/commit/effects.js';
 import type { DeploymentState, HoldName } from '../../store/state/deployment-state.js';
 import type { IdBlocks } from '../../store/state/id-blocks.js';
 
@@ -18,6 +24,8 @@ export interface ItemNeeds {
   readonly claims?: readonly string[];
   /** Ids for this many created instances or bindings. */
   readonly ids?: number;
+  /** Keys of timers. */
+  readonly timerKeys?: readonly string[];
 }
 
 /** The outcome of deciding an item against the state that the item before it left. */
@@ -36,6 +44,7 @@ export type ItemOutcome<T> =
       readonly run: RunEffect;
       readonly onceKeys?: readonly OnceKeyEffect[];
       readonly payment?: PaymentEffect;
+      readonly timer?: TimerMove;
       /** Schemas whose claims are committed with it, before their first instances are. */
       readonly claims?: readonly string[];
       readonly settlement: { readonly reply: T } | { readonly error: ServiceError };
@@ -53,6 +62,8 @@ export interface WorkItem<T> {
   /** In milliseconds, by the monotonic clock. Past it, or once the signal aborts, an item is dropped unless it has been decided. */
   readonly deadline: number;
   readonly signal: AbortSignal;
+  /** The follow-up without delay that it executes: other items of the deployment stay behind it (docs/timers.md). */
+  readonly turn?: string;
   /** Loads what `decide` needs from outside, before the item is queued; it may be called several times. */
   prepare(state: DeploymentState): Promise<void> | void;
   /** Pure and synchronous: everything it reads is in memory. `now` in milliseconds since the epoch. */

@@ -56,7 +56,7 @@ function setUp({
     clock: { now: () => 0, monotonic: () => 0 },
     ...some,
   } as LaneParts;
-  return { forget, decide: (queue: QueuedItem[]) => decideBatch(parts, isAwaited, queue, new Set()) };
+  return { forget, decide: (queue: QueuedItem[]) => decideBatch(parts, isAwaited, queue, () => false) };
 }
 
 it('an item that throws while it is staged leaves nothing to commit, and those before it are decided again', () => {

@@ -11,6 +11,7 @@ import {
   stagePayment,
   stageRun,
 } from '../../store/commit/stage-effects.js';
+import { stageTimerMove } from '../../store/commit/stage-timers.js';
 import { NotOwner } from '../../store/leases/leases.js';
 import {
   type DeploymentState,
@@ -76,14 +77,14 @@ type DecidingParts = Pick<LaneParts, 'states' | 'ids' | 'lostTails' | 'journalFo
 
 /**
  * Decides items in their order, each against the state that the one before it left, until the queue is empty or the
- * batch is full. It removes the items that it decides from the queue. Items of deployments that are `uncommitted` stay:
- * their state depends on a commit that may fail. An isolated item gets a batch of its own.
+ * batch is full. It removes the items that it decides from the queue. Some are to stay: the state of their deployment depends
+ * on a commit that may fail, or a follow-up comes before them. An isolated item gets a batch of its own.
  */
 export function decideBatch(
   parts: DecidingParts,
   isAwaited: WaitingItems['isAwaited'],
   queue: QueuedItem[],
-  uncommitted: ReadonlySet<number>,
+  isToStay: (queued: QueuedItem) => boolean,
 ): DecidedBatch {
   const decided = noneDecided(parts.journalForm.version);
   const staying: QueuedItem[] = [];
@@ -92,7 +93,7 @@ export function decideBatch(
   for (const queued of queue) {
     const { batch } = decided;
     if (isFull(batch)) break;
-    const stays = uncommitted.has(queued.item.deploymentId);
+    const stays = isToStay(queued);
     if (queued.isolated && !stays && !isEmpty(batch)) break;
     seen += 1;
     if (stays) {
@@ -100,6 +101,8 @@ export function decideBatch(
       continue;
     }
     const settlement = decideOne(parts, isAwaited, queued, batch);
+    if (settlement !== 'unready' && queued.item.turn !== undefined)
+      queued.state?.timers.next.delete(queued.item.turn);
     if (settlement === 'unready') decided.unready.push(queued);
     else if ('halfStaged' in settlement) failed = { queued, error: settlement.halfStaged };
     else if ('name' in settlement) decided.waiting.push({ queued, waitsFor: settlement });
@@ -270,6 +273,7 @@ function settle(
         });
       for (const schema of outcome.claims ?? []) stageClaim(batch, state, schema);
       if (outcome.payment !== undefined) stagePayment(batch, outcome.payment);
+      if (outcome.timer !== undefined) stageTimerMove(batch, state, outcome.timer);
       return outcome.settlement;
     case 'commit':
       return stageEffects(batch, state, outcome, ids, new Date(at), queued.trace);

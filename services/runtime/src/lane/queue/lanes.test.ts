@@ -3,6 +3,7 @@ import { createLogger, createSemaphore } from '@orrery/service-kit';
 import { expect, it, vi } from 'vitest';
 import type { DeploymentState } from '../../store/state/deployment-state.js';
 import { OpenRuns } from '../../store/state/deployment-state.js';
+import { PendingTimers } from '../../store/state/pending-timers.js';
 import { createBatches } from './lanes.js';
 import type { LaneParts, QueuedItem, WaitingItems } from './queued-items.js';
 
@@ -14,6 +15,7 @@ const stateOf = (id: number) =>
     row: { deleted_at: null },
     head: { executedAt: new Date(0).toISOString() },
     runs: new OpenRuns(),
+    timers: new PendingTimers(),
   }) as unknown as DeploymentState;
 
 /** An item that decides on a step of a run, the least that is committed. */
@@ -39,7 +41,7 @@ function itemFor(state: DeploymentState): QueuedItem {
 }
 
 const COMMITTED = { kind: 'committed' } as const;
-const REFUSED = { kind: 'refused', lost: [], heads: [], runs: [], keys: [] } as const;
+const REFUSED = { kind: 'refused', lost: [], heads: [], runs: [], keys: [], timers: [] } as const;
 
 type Dependencies = LaneParts & {
   readonly prepareAndQueue: (queued: QueuedItem) => void;

@@ -8,6 +8,7 @@ import type { WorkItem } from '../items/work-item.js';
 import { type DecidedBatch, decideBatch } from './decide-batch.js';
 import {
   createWaitingItems,
+  isBehind,
   type LaneParts,
   prepareItem,
   type QueuedItem,
@@ -127,13 +128,14 @@ export function createBatches(
   let done = 0;
   let isScheduled = false;
 
+  const stays = (queued: QueuedItem) => uncommitted.has(queued.item.deploymentId) || isBehind(queued, states);
   const isWorthACommit = () =>
     commitSlots.taken === 0
-      ? queue.length > 0
-      : !commitSlots.isFull && hasFree(queue, uncommitted, WORTH_A_COMMIT);
+      ? hasFree(queue, stays, 1)
+      : !commitSlots.isFull && hasFree(queue, stays, WORTH_A_COMMIT);
   const begin = () => {
     while (isWorthACommit()) {
-      const decided = decideBatch(parts, waiting.isAwaited, queue, uncommitted);
+      const decided = decideBatch(parts, waiting.isAwaited, queue, stays);
       for (const queued of decided.unready) prepareAndQueue(queued);
       for (const { queued, waitsFor } of decided.waiting) waiting.wait(queued, waitsFor);
       if (isEmpty(decided.batch)) reply(decided.settled);
@@ -168,10 +170,14 @@ export function createBatches(
   };
 }
 
-function hasFree(queue: readonly QueuedItem[], uncommitted: ReadonlySet<number>, count: number): boolean {
+function hasFree(
+  queue: readonly QueuedItem[],
+  stays: (queued: QueuedItem) => boolean,
+  count: number,
+): boolean {
   let free = 0;
-  for (const { item } of queue) {
-    if (!uncommitted.has(item.deploymentId)) free += 1;
+  for (const queued of queue) {
+    if (!stays(queued)) free += 1;
     if (free === count) return true;
   }
   return false;

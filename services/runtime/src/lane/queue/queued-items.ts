@@ -7,7 +7,7 @@ import type { CommitBatch } from '../../store/commit/commit-statement.js';
 import type { Recover } from '../../store/commit/recovery.js';
 import type { JournalForm } from '../../store/journal/journal-form.js';
 import { type Lease, NotOwner, partitionOf } from '../../store/leases/leases.js';
-import type { DeploymentState, HoldName } from '../../store/state/deployment-state.js';
+import { type DeploymentState, type HoldName, isPaused } from '../../store/state/deployment-state.js';
 import type { IdBlocks } from '../../store/state/id-blocks.js';
 import type { InstanceLoader } from '../../store/state/load-state.js';
 import type { CatalogClient } from '../catalog/catalog-client.js';
@@ -66,6 +66,8 @@ export interface LaneParts {
   readonly ids: IdBlocks;
   readonly lostTails: LostTails;
   readonly journalForm: JournalForm;
+  /** Reads into memory which timers are pending under keys. */
+  readonly loadTimerKeys: (state: DeploymentState, keys: readonly string[]) => Promise<void>;
   readonly claimSchemas: CatalogClient['claimSchemas'];
   /** Claims and releases run one at a time per deployment. */
   readonly claimMutex: KeyedMutex;
@@ -82,6 +84,19 @@ export interface LaneParts {
   readonly logger: Logger;
 }
 
+/**
+ * Whether a follow-up without delay is to be decided before it. While the deployment is paused none is executed, so nothing
+ * waits for it.
+ */
+export function isBehind(
+  { item, state }: QueuedItem,
+  { isCurrent }: Pick<ResidentStates, 'isCurrent'>,
+): boolean {
+  const first = state?.timers.first();
+  if (first === undefined || state === undefined || first === item.turn) return false;
+  return !isPaused(state.row) && isCurrent(state);
+}
+
 /** Loads into memory what an item needs; items are prepared concurrently. @throws NotOwner, `deployment_not_found` */
 export async function prepareItem(parts: LaneParts, queued: QueuedItem): Promise<void> {
   const state = await parts.states.get(queued.item.deploymentId);
@@ -95,7 +110,7 @@ export async function prepareItem(parts: LaneParts, queued: QueuedItem): Promise
 
 /** Earlier preparations against the same state stay valid: only the missing parts are fetched. */
 async function fetchNeeds(
-  { instances, ids, claimSchemas, claimMutex }: LaneParts,
+  { instances, ids, claimSchemas, claimMutex, loadTimerKeys }: LaneParts,
   state: DeploymentState,
   needs: ItemNeeds,
 ): Promise<void> {
@@ -109,6 +124,7 @@ async function fetchNeeds(
     ),
     needs.history && instances.loadHistory(state.id, state.instances, needs.history, state.head.seq),
     needs.ids === undefined ? undefined : ids.refill(needs.ids),
+    needs.timerKeys && loadTimerKeys(state, needs.timerKeys),
     needs.claims && claimMutex.run(state.id, () => claimAll(claimSchemas, state, needs.claims ?? [])),
   ]);
 }

@@ -201,18 +201,19 @@ async function lockNow(
 async function findCloneSource(
   db: Db,
   home: { worldId: number; ownerAccountId: number },
-  { sourceDeployment, sourceSeq }: NewDeployment,
+  { sourceDeployment, sourceSeq, sourceTimers = false }: NewDeployment,
 ): Promise<CloneSource | null> {
+  if (sourceTimers && (sourceDeployment === undefined || sourceSeq !== undefined)) throw badTimers();
   if (sourceDeployment === undefined) {
     if (sourceSeq === undefined) return null;
     throw badSeq('It names an entry of the journal of `sourceDeployment`, which is missing.');
   }
   const source = await readSource(db, home, sourceDeployment);
   if (source === undefined) throw unknownDeployment();
-  if (sourceSeq === undefined) return { ...source, seq: undefined };
+  if (sourceSeq === undefined) return { ...source, seq: undefined, withTimers: sourceTimers };
   const { seq } = await headOf(db, source.id);
   if (sourceSeq > seq) throw badSeq(`The journal ends at ${seq}.`);
-  return { ...source, seq: sourceSeq };
+  return { ...source, seq: sourceSeq, withTimers: false };
 }
 
 function unknownDeployment(): ServiceError {
@@ -220,6 +221,14 @@ function unknownDeployment(): ServiceError {
   const errors = [fieldProblem('/sourceDeployment', 'unknown_deployment', message)];
   return new ServiceError('unknown_deployment', message, { errors });
 }
+
+const NO_TIMERS =
+  'It copies the timers that are pending now: with `sourceDeployment`, and without `sourceSeq`.';
+
+const badTimers = () =>
+  new ServiceError('validation_failed', `/sourceTimers: ${NO_TIMERS}`, {
+    errors: [fieldProblem('/sourceTimers', 'invalid', NO_TIMERS)],
+  });
 
 const badSeq = (message: string) =>
   new ServiceError('validation_failed', `/sourceSeq: ${message}`, {

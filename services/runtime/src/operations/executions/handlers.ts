@@ -14,6 +14,7 @@ import {
   type paymentRpcs,
   prefersAsync,
   type RequestOf,
+  refusal,
   refuseDeepPage,
   refusedHttp,
   ServiceError,
@@ -26,6 +27,7 @@ import type { WorkItem } from '../../lane/items/work-item.js';
 import type { OwnedHandlers } from '../../lane/ownership/route-to-owner.js';
 import { dryRun } from '../../runs/execute/dry-run.js';
 import { ANSWER_MARGIN_MS, awaitRun, execute } from '../../runs/execute/execute.js';
+import { setTimer } from '../../runs/timers/set-timer.js';
 import { deploymentAt, type KnownDeployment } from '../../store/deployments/deployment-directory.js';
 import { acknowledgeOccurrences, readUsedKeys, type StoredOutcome } from '../../store/runs/once-store.js';
 import { listPayments, totalsOfPayments } from '../../store/runs/payment-store.js';
@@ -44,9 +46,10 @@ type Writes = Pick<typeof executionRpcs, 'deployments.execute' | 'executions.ofC
 export function executionWrites(context: RuntimeContext): OwnedHandlers<Writes> {
   return {
     'deployments.execute': async (deployment, { query, headers, body }, call) => {
-      const { event, input } = body;
+      const { event, input, after, at, key: timerKey } = body;
       const from = { trigger: 'admin', walletAddress: null } as const;
       const request = { deploymentId: deployment.id, event, input, ...from };
+      const isLater = refuseTimes(body, query.dryRun === true);
       const asynchronous = prefersAsync(headers.prefer);
       if (query.dryRun === true) {
         if (asynchronous) throw refusedHttp([fieldProblem('/headers/prefer', 'invalid', NEVER_ASYNC)]);
@@ -55,6 +58,10 @@ export function executionWrites(context: RuntimeContext): OwnedHandlers<Writes> 
       const [operation, key] = [`execute ${deployment.id}`, headers['idempotency-key']];
       const now = context.clock.now();
       const keyed = key === undefined ? undefined : keyedRequest(operation, key, body, call.caller, now);
+      if (isLater) {
+        const timer = { deploymentId: deployment.id, event, input, after, at, key: timerKey };
+        return { data: await setTimer(context, timer, keyed, call) };
+      }
       return { data: await execute(context, request, { keyed, asynchronous }, call) };
     },
     'executions.ofCall': async (deployment, { callId }, call) => {
@@ -66,6 +73,27 @@ export function executionWrites(context: RuntimeContext): OwnedHandlers<Writes> 
       return { data: await awaitRun(context, row.id, ended, call) };
     },
   };
+}
+
+/** Whether the request is to be executed later. @throws `conflicting_fields`, `validation_failed` */
+function refuseTimes(
+  { after, at, key }: { after?: string | undefined; at?: string | undefined; key?: string | undefined },
+  dryRun: boolean,
+): boolean {
+  if (after !== undefined && at !== undefined)
+    throw new ServiceError('conflicting_fields', 'Give either "after" or "at".', {
+      errors: [fieldProblem('/at', 'conflicting_fields', 'Give either "after" or "at".')],
+    });
+  const isLater = after !== undefined || at !== undefined;
+  const pointer = after === undefined ? '/at' : '/after';
+  if (isLater && dryRun)
+    throw refusal(
+      [fieldProblem(pointer, 'invalid', 'A dry run decides now: leave the time out.')],
+      'The body',
+    );
+  if (key !== undefined && !isLater)
+    throw refusal([fieldProblem('/key', 'invalid', 'A key needs "after" or "at".')], 'The body');
+  return isLater;
 }
 
 const NEVER_ASYNC =

@@ -69,7 +69,7 @@ const ASYNC_TIMEOUT_MS = 10 * 60_000;
  * decider, or is asynchronous, becomes a run: the item then commits the run's row, which claims the
  * Idempotency-Key, and answers with the run's id.
  */
-function executionItem(
+export function executionItem(
   dependencies: ExecuteDependencies,
   request: ExecutionRequest,
   { runId, keyed, once, asynchronous, outlivesCall = asynchronous }: ExecutionOptions,
@@ -120,7 +120,8 @@ function executionItem(
       }
       if (isAi) return accept(state, now);
       const decision = decideExecution(execution, state.instances);
-      return conclude(resolved, execution, decision, { elapsed: () => performance.now() - startedAt });
+      const elapsed = () => performance.now() - startedAt;
+      return conclude(resolved, execution, decision, { elapsed, state, timer: request.timer });
     },
   };
   const acceptedAs = asynchronous ? acceptedAnswer : undefined;
@@ -163,13 +164,14 @@ function acceptRun(state: DeploymentState, run: NewRun, now: number): ItemOutcom
     throw new ServiceError('overloaded', 'Too many executions of this deployment are waiting.');
   if (payment !== undefined && awaiting >= MAX_AWAITING)
     throw new ServiceError('overloaded', 'Too many payments for this deployment are unclear.');
-  const { deploymentId, event, input, trigger, walletAddress, expected, replay } = request;
+  const { deploymentId, event, input, trigger, walletAddress, expected, replay, timer } = request;
   const stored: RunRequest = {
     ...{ event, input, trigger, walletAddress, caller: call.caller, asynchronous },
     ...(once && { onceKeys: once.keys }),
     ...(expected && { expected }),
     ...(payment && { payment }),
     ...(replay && { replay }),
+    ...(timer && { timer }),
   };
   const requestHash = canonicalHash(keyed?.request ?? { event, input });
   const claim = keyed === undefined ? null : { keyId: keyIdOf(keyed), requestHash };

@@ -1,4 +1,5 @@
 import {
+  asServiceError,
   type CallContext,
   callerName,
   didYouMean,
@@ -16,6 +17,7 @@ import {
 import { timestampOf } from '@orrery/service-kit';
 import { noChanges } from '../../core/deciding/check-changes.js';
 import type { CompiledDefinition, Decision, Execution, Success } from '../../core/deciding/execution.js';
+import { recordTimers } from '../../core/deciding/follow-ups.js';
 import { type Replay, seenOf } from '../../core/deciding/replayed-entry.js';
 import {
   answerOf,
@@ -28,6 +30,8 @@ import { defaultModelId, type Evidence, type ModelList } from '../../core/models
 import type { Payment } from '../../core/payments/payment.js';
 import type { CatalogClient } from '../../lane/catalog/catalog-client.js';
 import type { ItemOutcome } from '../../lane/items/work-item.js';
+import type { TimerEffects } from '../../store/commit/effects.js';
+import { unknownKeys } from '../../store/commit/stage-timers.js';
 import {
   type Binding,
   type DeploymentRow,
@@ -35,6 +39,7 @@ import {
   isPaused,
   lockedDefinitionOf,
 } from '../../store/state/deployment-state.js';
+import type { ExecutedTimer } from '../../store/state/timer-store.js';
 import type { RunDependencies } from './run-dependencies.js';
 
 /** One request to execute an event, whoever makes it. */
@@ -51,6 +56,8 @@ export interface ExecutionRequest {
   readonly offer?: Offer;
   /** In a what-if fork: the entry of the source that is replayed. */
   readonly replay?: Replay;
+  /** The timer that is executed. */
+  readonly timer?: ExecutedTimer | undefined;
 }
 
 /** What a request executes: the event's binding and the definition of the bound version. */
@@ -256,7 +263,7 @@ export const priceOf = (
 export const executionOf = (
   { definition }: Pick<Resolved, 'definition'>,
   { row, head, runs }: DeploymentState,
-  { event, input, trigger, walletAddress, replay }: ExecutionRequest,
+  { event, input, trigger, walletAddress, replay, timer }: ExecutionRequest,
   { caller }: Pick<CallContext, 'caller'>,
   limits: RunDependencies['limits'],
   now: number,
@@ -276,10 +283,15 @@ export const executionOf = (
   now,
   timestamp: timestampOf(now),
   seen: replay && seenOf(replay),
+  ...(timer && { recorded: { cause: timer.cause, depth: timer.depth } }),
 });
 
 /** What an entry records beside the decision. */
 export interface EntryDetails {
+  /** What it may set is bounded by what is pending there. */
+  readonly state: Pick<DeploymentState, 'row' | 'timers' | 'head'>;
+  /** The timer that is executed. */
+  readonly timer?: ExecutedTimer | undefined;
   /** Milliseconds since the execution began. */
   readonly elapsed: () => number;
   /** What the entry records of the model that decided. */
@@ -301,7 +313,10 @@ export function conclude(
     case 'needs':
       return { kind: 'needs', needs: decision };
     case 'refused':
-      return { kind: 'refuse', error: decision.error };
+      // A timer is gone once it is due, so it leaves an entry whatever becomes of it.
+      return execution.trigger === 'timer'
+        ? failedOutcome(resolved, execution, decision.error, details)
+        : { kind: 'refuse', error: decision.error };
     case 'failed':
       return failedOutcome(resolved, execution, decision.error, details, decision.recorded);
     case 'succeeded':
@@ -388,12 +403,35 @@ export const withEntry = (error: ServiceError, { id, seq }: SealedEntry): Servic
     cause: error.cause,
   });
 
+/** What an execution sets, as effects; or why it cannot, or what must be in memory first. */
+function timersOf(
+  { caller, recorded, seen }: Execution,
+  planned: Success['followUps'] = [],
+  { state, timer }: EntryDetails,
+):
+  | { readonly needs: readonly string[] }
+  | { readonly error: ServiceError }
+  | { readonly timers?: TimerEffects } {
+  // What is replayed sets nothing: what it set is replayed as well. Nor does a fork that is not kept.
+  if (planned.length === 0 || seen !== undefined || state.row.is_kept === false) return {};
+  try {
+    const needs = unknownKeys(state, planned, { tree: timer?.tree, ends: timer === undefined ? 0 : 1 });
+    if (needs.length > 0) return { needs };
+  } catch (error) {
+    return { error: asServiceError(error) };
+  }
+  return { timers: { planned, caller, depth: (recorded?.depth ?? 0) + 1 } };
+}
+
 function succeededOutcome(
   resolved: Resolved,
   execution: Execution,
-  { changes, result, recorded }: Success,
+  { changes, result, recorded, followUps }: Success,
   details: EntryDetails,
 ): ItemOutcome<ExecutionAnswer> {
+  const set = timersOf(execution, followUps, details);
+  if ('needs' in set) return { kind: 'needs', needs: { timerKeys: set.needs } };
+  if ('error' in set) return failedOutcome(resolved, execution, set.error, details);
   const { elapsed, evidence } = details;
   const { targetChains, onchain } = resolved.binding;
   const entry = draftOf(resolved, execution, details, {
@@ -404,9 +442,16 @@ function succeededOutcome(
     recorded,
   });
   const pushes = targetChains.length > 0 ? { targetChains, onchain } : null;
+  const timers = followUps?.length ? recordTimers(entry.id, followUps) : undefined;
   return {
     kind: 'commit',
-    effects: { entry, durationMs: inMicroseconds(elapsed()), pushes, llm: evidence?.llm ?? null },
+    effects: {
+      entry: timers === undefined ? entry : { ...entry, recorded: { ...entry.recorded, timers } },
+      durationMs: inMicroseconds(elapsed()),
+      pushes,
+      llm: evidence?.llm ?? null,
+      ...set,
+    },
     answer: (sealed) => ({ reply: answerOf(sealed, resolved.binding.targetChains) }),
   };
 }

@@ -28,9 +28,11 @@ import {
   paymentOf,
   type RunRow,
   requestOf,
+  timerOf,
 } from '../../store/runs/run-store.js';
 import type { DeploymentState, Holds, OpenRun } from '../../store/state/deployment-state.js';
 import type { Settlement } from '../payments/settle-payment.js';
+import { failedTimer } from '../requests/failed-timer.js';
 import {
   type Briefing,
   briefingOf,
@@ -174,7 +176,8 @@ export function runItem<T>(
       const briefing = briefingOf(state, confirmed, models, request.replay);
       const evidence = entryEvidence(evidenceOfRun(row));
       const elapsed = () => Math.max(0, now - row.created_at.getTime());
-      const details = { elapsed, evidence, paymentKey: paymentOf(row)?.key, isPaid: isPaid(row) };
+      const payment = { paymentKey: paymentOf(row)?.key, isPaid: isPaid(row) };
+      const details = { elapsed, evidence, ...payment, state, timer: timerOf(row) };
       return decide({ row, open, resolved, state, execution, briefing, details, now });
     } catch (error) {
       return refuseRun(row, asServiceError(error), now);
@@ -232,13 +235,24 @@ export function endRun<T>(
   const key = keyOf(row);
   const update = { ended_at: new Date(now), staged: null, ...evidenceColumn(evidence) };
   const payment = paymentOf(row);
+  const timers = endedTimer(row, outcome.effects.timers);
   const ended: Partial<Effects> = {
     run: { id: row.id, open: null, write: { update } },
     ...onceKeysOf(row, 'end', now),
     ...(key && { key }),
     ...(payment && { payment: paymentUpdate(payment, paid, now) }),
+    ...(timers && { timers }),
   };
   return { ...outcome, effects: { ...outcome.effects, ...ended } };
+}
+
+/** What a run does to timers: the one that it executes is gone with its entry. */
+function endedTimer(row: RunRow, set: Effects['timers']): Effects['timers'] {
+  const timer = timerOf(row);
+  if (timer === undefined) return set;
+  const { id, key, tree } = timer;
+  const nothing = { planned: [], caller: requestOf(row).caller, depth: timer.depth };
+  return { ...(set ?? nothing), ended: { id, key, tree, runId: row.id } };
 }
 
 /**
@@ -253,6 +267,9 @@ export function refuseRun<T>(
 ): ItemOutcome<T> {
   if (isPaid(row))
     return endRun<never>(row, failedAfterStaging(row, withRefundDue(error), now), now, evidence);
+  const timer = timerOf(row);
+  if (timer !== undefined && error.code !== 'deployment_paused')
+    return endRun<never>(row, failedTimer(requestOf(row), timer, error, now), now, evidence);
   const payment = paymentOf(row);
   const update = {
     ended_at: new Date(now),
@@ -266,6 +283,8 @@ export function refuseRun<T>(
     ...onceKeysOf(row, 'release', now),
     // A payment whose run has read nothing may be used again.
     ...(payment && { payment: { kind: 'release', key: payment.key } }),
+    // The timer of a deployment that is paused waits.
+    ...(timer && { timer: { timer, runId: row.id, isTaken: false, dueAt: timer.dueAt } }),
     settlement: { error },
   };
 }
@@ -287,7 +306,7 @@ function keyOf(row: RunRow): KeyedEffect | undefined {
 }
 
 /** What is committed, exactly so, once the payment is settled (the column `staged`). */
-export interface StagedOutcome extends Pick<Effects, 'durationMs' | 'pushes' | 'llm'> {
+export interface StagedOutcome extends Pick<Effects, 'durationMs' | 'pushes' | 'llm' | 'timers'> {
   readonly entry: JournalEntryDraft;
 }
 

@@ -44,7 +44,7 @@ import {
  */
 export function stageRun(
   { row, open, state, now }: StepContext,
-  { entry, durationMs, pushes, llm }: Effects,
+  { entry, durationMs, pushes, llm, timers }: Effects,
   read: Pick<Success, 'reads' | 'wholeSchemas'>,
 ): ItemOutcome<undefined> {
   const holds = holdsFor(entry.changes, read);
@@ -59,6 +59,7 @@ export function stageRun(
     ...(durationMs !== undefined && { durationMs }),
     pushes: pushes ?? null,
     llm: llm ?? null,
+    ...(timers && { timers }),
   };
   const columns = {
     state: 'staged' as const,

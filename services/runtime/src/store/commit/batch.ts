@@ -6,6 +6,7 @@ import type { Lease } from '../leases/leases.js';
 import { bindingRow } from '../state/bindings.js';
 import type { Binding, DeploymentState, JournalHead } from '../state/deployment-state.js';
 import type { MemoryInstance } from '../state/instance-memory.js';
+import type { TimerRow } from '../state/timer-store.js';
 import type { RuntimeSchema } from '../tables/schema.js';
 import type { Effects, PaymentEffect, SettingsColumns } from './effects.js';
 
@@ -65,6 +66,28 @@ export interface PaymentWrite extends Pick<PaymentEffect, 'kind' | 'key'> {
   readonly columns?: Updateable<RuntimeSchema['payments']>;
 }
 
+/** What becomes of a timer that is there: whose it was, whose it is, whether it is gone. */
+export interface MovedTimer {
+  /** The run that it must be with; null: it must be pending. */
+  readonly was: string | null;
+  readonly now: string | null;
+  readonly gone: boolean;
+  /** Of one that is pending again. */
+  readonly dueAt?: string;
+}
+
+/** What happens to the timers of one deployment. */
+export const newTimerWrites = (partition: number) => ({
+  partition,
+  /** New ones, by id. */
+  set: new Map<string, TimerRow>(),
+  /** Others, by id. */
+  moved: new Map<string, MovedTimer>(),
+  /** The deployment is deleted, so all are cancelled. */
+  areCancelled: false,
+});
+export type TimerWrites = ReturnType<typeof newTimerWrites>;
+
 /** Everything that one commit writes. Each row is in it once, however many items change it. */
 export const newBatch = (version: JournalVersion = 2) => ({
   /** Of its entries. */
@@ -89,6 +112,8 @@ export const newBatch = (version: JournalVersion = 2) => ({
   onceKeys: new Map<string, OnceKeyWrite>(),
   /** By the payment's key; one item writes a payment in a batch. */
   payments: new Map<string, PaymentWrite>(),
+  /** By deployment. */
+  timers: new Map<number, TimerWrites>(),
   /** Rows of every kind, and their bytes of JSON, roughly. */
   rows: 0,
   bytes: 0,
@@ -151,7 +176,49 @@ export function batchRows(batch: Batch, instance: string) {
     reserved: jsonRows(payments.reserve?.map(({ columns = {} }) => columns)),
     paid: jsonRows(payments.update),
     paymentsReleased: jsonRows(payments.release),
+    ...timerRows(batch),
   };
+}
+
+/**
+ * Of each deployment whose timers change, the earliest that is pending from now on, beside those that are in the table and
+ * stay there.
+ */
+function timerRows({ timers }: Batch) {
+  if (timers.size === 0)
+    return { timersSet: '[]', timersMoved: '[]', timersCancelled: '[]', timerHeads: '[]' };
+  const writes = [...timers];
+  return {
+    timersSet: jsonRows(writes.flatMap(([, { set }]) => [...set.values()])),
+    timersMoved: jsonRows(
+      writes.flatMap(([, { moved }]) =>
+        [...moved].map(([id, { was, now, gone }]) => ({ id, was, now, gone })),
+      ),
+    ),
+    timersCancelled: jsonRows(
+      writes.flatMap(([id, { areCancelled }]) => (areCancelled ? { deployment_id: id } : [])),
+    ),
+    timerHeads: jsonRows(
+      writes.map(([deployment_id, { partition, set, moved, areCancelled }]) => ({
+        deployment_id,
+        partition,
+        earliest: areCancelled ? null : earliestOf(set.values(), moved.values()),
+        without: `{${[...moved.keys()].join(',')}}`,
+        cancelled: areCancelled,
+      })),
+    ),
+  };
+}
+
+/** Texts of times in UTC with milliseconds are in the order of their times. */
+function earliestOf(set: Iterable<TimerRow>, moved: Iterable<MovedTimer>): string | null {
+  let earliest: string | null = null;
+  const consider = (at: string) => {
+    if (earliest === null || at < earliest) earliest = at;
+  };
+  for (const { due_at } of set) consider(due_at);
+  for (const { dueAt } of moved) if (dueAt !== undefined) consider(dueAt);
+  return earliest;
 }
 
 const newRun = ({ id, step, columns }: RunWrite & { readonly id: string }) => ({

@@ -55,6 +55,14 @@ const KEYS = `taken as materialized (
 )`;
 const KEYS_FREE = 'not exists (select from taken)';
 
+/** Whether each timer that is taken away is there, and with whom it is expected to be. */
+const TIMERS = `timer_now as materialized (
+  select n.id, coalesce(t.id is not null and t.run_id is not distinct from n.was, false) as fits
+  from jsonb_to_recordset($timersMoved::jsonb) as n (id uuid, was uuid)
+  left join lateral (select id, run_id from timers where id = n.id limit 1) t on true
+)`;
+const TIMERS_FIT = '(select bool_and(fits) from timer_now) is not false';
+
 const ALWAYS = `entry as materialized (
   select e.*, nullif(given, 'null') as input
   from rows from (unnest(string_to_array($inputs, e'\\n')::jsonb[]), unnest(string_to_array($changes, e'\\n')::jsonb[]),
@@ -117,6 +125,8 @@ const ACCEPTED = `id, deployment_id, request, request_hash, account_id, operatio
     ${STEPPED}`;
 const SETTINGS = `name, description, mode, is_public, owner_paused, operator_paused, account_paused, is_llm_public,
     ai_model_id, ai_daily_budget_usd, pay_to_address, locked_at, definition_hash, locked_definition, deleted_at, updated_at`;
+const TIMER_COLUMNS =
+  'id, deployment_id, event, input, due_at, key, caller, set_seq, set_index, depth, tree, number, run_id';
 const CLAIMED = 'request_hash, deployment_id, run_id, reply, seq, created_at, expires_at';
 const PAID = 'status, settling_at, transaction, calls, reason, seq, check_at, updated_at';
 const RESERVED = `key, deployment_id, run_id, wallet, event, input_hash, network, asset, amount, decimals, pay_to, payer, offered,
@@ -177,12 +187,44 @@ const SELDOM = `accepted as (
   where p.key = n.key and ${FEW_PAYMENTS} and (select ok from held)
 )`;
 
+/**
+ * What only batches with timers have. Those that are gone are gone before others are inserted, which may have their keys.
+ * `timer_heads` is computed from the timers as they were before: without those that are moved, with those that are set.
+ */
+const TIMED = `timers_gone as (
+  delete from timers t using jsonb_to_recordset($timersMoved::jsonb) as n (id uuid, gone boolean)
+  where t.id = n.id and n.gone and ${FEW_RUNS} and (select ok from held) returning t.id
+), timers_cancelled as (
+  delete from timers t using jsonb_to_recordset($timersCancelled::jsonb) as n (deployment_id bigint)
+  where t.deployment_id = n.deployment_id and ${FEW} and (select ok from held)
+), timers_moved as (
+  update timers t set run_id = n.now, key = null
+  from jsonb_to_recordset($timersMoved::jsonb) as n (id uuid, now uuid, gone boolean)
+  where t.id = n.id and not n.gone and ${FEW_RUNS} and (select ok from held)
+), timers_set as (
+  insert into timers (${TIMER_COLUMNS})
+  select ${TIMER_COLUMNS} from jsonb_populate_recordset(null::timers, $timersSet::jsonb)
+  where (select ok from held) and (select count(*) from timers_gone) >= 0
+), timer_heads_next as (
+  insert into timer_heads (deployment_id, partition, next_due)
+  select n.deployment_id, n.partition, case when n.cancelled then null else least(n.earliest, (
+    select t.due_at from timers t
+    where t.deployment_id = n.deployment_id and t.run_id is null and t.id <> all(n.without)
+    order by t.due_at limit 1)) end
+  from jsonb_to_recordset($timerHeads::jsonb) as n
+    (deployment_id bigint, partition smallint, earliest timestamptz, without uuid[], cancelled boolean)
+  where (select ok from held)
+  on conflict (deployment_id) do update set next_due = excluded.next_due
+)`;
+
 const LEASES_AND_HEADS_RESULT = `ok,
   case when not ok then (select array_agg(id) from lease) end as held,
   case when not ok then (select jsonb_agg(jsonb_build_object('deploymentId', deployment_id, 'seq', seq, 'hash', hash))
     from head where not fits) end as heads`;
 const RUNS_RESULT = `case when not ok then (select jsonb_agg(id) from run_now where not fits) end as runs`;
 const KEYS_RESULT = `case when not ok then (select jsonb_agg(jsonb_build_object('scope', scope, 'key', key)) from taken) end as keys`;
+
+const TIMERS_RESULT = `case when not ok then (select jsonb_agg(id) from timer_now where not fits) end as timers`;
 
 /** The statement writes only if all conditions hold; otherwise it answers which do not. */
 const heldIf = (...conditions: readonly string[]) =>
@@ -202,18 +244,28 @@ function statement(name: string, parts: readonly string[], result: readonly stri
 }
 
 const CHECKED = [LEASES, HEADS, heldIf(LEASES_HELD, HEADS_FIT)];
-const WHOLE = [LEASES, HEADS, RUNS, KEYS, heldIf(LEASES_HELD, HEADS_FIT, RUNS_FIT, KEYS_FREE)];
+const WHOLE = [
+  ...[LEASES, HEADS, RUNS, KEYS, TIMERS],
+  heldIf(LEASES_HELD, HEADS_FIT, RUNS_FIT, KEYS_FREE, TIMERS_FIT),
+];
+const TIMERS_CHECKED = [LEASES, HEADS, TIMERS, heldIf(LEASES_HELD, HEADS_FIT, TIMERS_FIT)];
 const ONCE_CHECKED = [LEASES, HEADS, KEYS, heldIf(LEASES_HELD, HEADS_FIT, KEYS_FREE)];
-const WHOLE_RESULT = [LEASES_AND_HEADS_RESULT, RUNS_RESULT, KEYS_RESULT];
+const WHOLE_RESULT = [LEASES_AND_HEADS_RESULT, RUNS_RESULT, KEYS_RESULT, TIMERS_RESULT];
 
 /** Of those that suffice for a batch, the first is the shortest. */
 const STATEMENTS = [
   statement('commit-plain-batch', [...CHECKED, ALWAYS], [LEASES_AND_HEADS_RESULT]),
   statement('commit-once-batch', [...ONCE_CHECKED, ALWAYS, ONCE], [LEASES_AND_HEADS_RESULT, KEYS_RESULT]),
   statement('commit-batch', [...CHECKED, ALWAYS, SOMETIMES], [LEASES_AND_HEADS_RESULT]),
-  statement('commit-whole-batch', [...WHOLE, ALWAYS, SOMETIMES, ONCE, SELDOM], WHOLE_RESULT),
+  statement(
+    'commit-timers-batch',
+    [...TIMERS_CHECKED, ALWAYS, SOMETIMES, TIMED],
+    [LEASES_AND_HEADS_RESULT, TIMERS_RESULT],
+  ),
+  statement('commit-whole-batch', [...WHOLE, ALWAYS, SOMETIMES, ONCE, SELDOM, TIMED], WHOLE_RESULT),
 ] as const;
-export const [PLAIN_STATEMENT, ONCE_STATEMENT, USUAL_STATEMENT, WHOLE_STATEMENT] = STATEMENTS;
+export const [PLAIN_STATEMENT, ONCE_STATEMENT, USUAL_STATEMENT, TIMERS_STATEMENT, WHOLE_STATEMENT] =
+  STATEMENTS;
 
 /** The whole batch as one statement: one round trip and one flush. */
 export function commitStatement(rows: BatchRows) {
@@ -240,6 +292,8 @@ export interface Refusal {
   readonly runs: readonly string[];
   /** Once-keys that are claimed already. */
   readonly keys: readonly { readonly scope: string; readonly key: string }[];
+  /** Timers that are not there any more, or are with a run. */
+  readonly timers: readonly string[];
 }
 
 export type CommitOutcome = { readonly kind: 'committed' } | Refusal;
@@ -252,6 +306,7 @@ interface Answer {
   readonly heads: Refusal['heads'] | null;
   readonly runs?: Refusal['runs'] | null;
   readonly keys?: Refusal['keys'] | null;
+  readonly timers?: Refusal['timers'] | null;
 }
 
 /**
@@ -268,7 +323,7 @@ export function createCommit({ pool }: { pool: Pick<pg.Pool, 'query'> }, instanc
 }
 
 /** Heads and runs of a lost lease are left out: its new owner moves them. */
-function refusalOf(batch: Batch, { held, heads, runs, keys }: Answer): Refusal {
+function refusalOf(batch: Batch, { held, heads, runs, keys, timers }: Answer): Refusal {
   const still = new Set(held);
   const isHeld = (deploymentId: number | undefined) =>
     deploymentId !== undefined && still.has(partitionOf(deploymentId));
@@ -278,5 +333,6 @@ function refusalOf(batch: Batch, { held, heads, runs, keys }: Answer): Refusal {
     heads: (heads ?? []).filter(({ deploymentId }) => isHeld(deploymentId)),
     runs: (runs ?? []).filter((id) => isHeld(batch.runs.get(id)?.deploymentId)),
     keys: keys ?? [],
+    timers: timers ?? [],
   };
 }

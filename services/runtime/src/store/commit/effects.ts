@@ -1,7 +1,9 @@
-import type { JsonObject, JsonValue, PushPlan } from '@orrery/contracts';
+import type { Caller, JsonObject, JsonValue, PushPlan } from '@orrery/contracts';
 import type { Insertable, Updateable } from 'kysely';
+import type { PlannedFollowUp } from '../../core/deciding/follow-ups.js';
 import type { JournalEntryDraft } from '../../core/entries/entry.js';
 import type { Binding, OpenRun } from '../state/deployment-state.js';
+import type { TimerName } from '../state/pending-timers.js';
 import type { RuntimeSchema } from '../tables/schema.js';
 
 /** An Idempotency-Key whose answer is stored with the commit. */
@@ -39,6 +41,7 @@ export interface Effects {
   readonly run?: RunEffect;
   /** The payment of that run: its row also gets the entry's `seq`. */
   readonly payment?: PaymentEffect;
+  readonly timers?: TimerEffects;
 }
 
 /**
@@ -72,3 +75,29 @@ export type PaymentEffect = { readonly key: string } & (
   | { readonly kind: 'update'; readonly columns: Updateable<RuntimeSchema['payments']> }
   | { readonly kind: 'release' }
 );
+
+/** A timer that a commit takes away: it is executed or cancelled. */
+export interface EndedTimer extends TimerName {
+  /** The run that executes it; null: it is pending. */
+  readonly runId: string | null;
+}
+
+/** What an item does to the timers of its deployment. */
+export interface TimerEffects {
+  /** What is set and cancelled, in the order of the entry's `timers`. */
+  readonly planned: readonly PlannedFollowUp[];
+  /** Who executes what is set. */
+  readonly caller: Caller;
+  /** Of what is set. */
+  readonly depth: number;
+  readonly ended?: EndedTimer;
+}
+
+/** What a run does to the timer that it executes: it takes it, or gives it back without having executed it. */
+export interface TimerMove {
+  readonly timer: TimerName;
+  readonly runId: string;
+  readonly isTaken: boolean;
+  /** Of one that is given back: when it was due. */
+  readonly dueAt: string;
+}

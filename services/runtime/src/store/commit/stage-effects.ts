@@ -12,6 +12,7 @@ import type { IdBlocks } from '../state/id-blocks.js';
 import { roughSize } from '../state/instance-memory.js';
 import { type Batch, type OnceKeyWrite, onceKeyId } from './batch.js';
 import type { Effects, KeyedEffect, OnceKeyEffect, PaymentEffect, RunEffect } from './effects.js';
+import { stageAllTimers, stageTimers } from './stage-timers.js';
 
 /** The outcome of an item; its caller gets it once the batch is committed. */
 export type Settlement = { readonly reply: unknown } | { readonly error: unknown };
@@ -64,6 +65,9 @@ export function stageEffects(
     });
   if (effects.run !== undefined) stageRun(batch, state, withOutcome(effects.run, settlement));
   if (effects.payment !== undefined) stagePayment(batch, effects.payment, entry.seq);
+  if (effects.timers !== undefined)
+    count(batch, stageTimers(batch, state, effects.timers, entry), entry.text.length);
+  if (effects.row !== undefined) stageAllTimers(batch, state);
   return settlement;
 }
 

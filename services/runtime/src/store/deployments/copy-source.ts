@@ -1,4 +1,4 @@
-import { type DeploymentSource, parseReference, ServiceError } from '@orrery/contracts';
+import { type DeploymentSource, type EntryTimer, parseReference, ServiceError } from '@orrery/contracts';
 import { sql } from 'kysely';
 import { tooManyInstances } from '../../core/deciding/check-changes.js';
 import { headOf } from '../journal/journal-store.js';
@@ -7,6 +7,7 @@ import { snapshotAt, snapshotHashOf } from '../journal/past-states.js';
 import { listBindings, type NewBinding } from '../state/bindings.js';
 import type { Binding } from '../state/deployment-state.js';
 import { IDS_PER_BLOCK } from '../state/id-blocks.js';
+import { copyTimers } from '../state/timer-store.js';
 import type { Db, Trx } from '../tables/schema.js';
 import type { SchemaClaim } from './claim-store.js';
 
@@ -15,9 +16,18 @@ export class SourceChanged extends Error {
   override readonly name = 'SourceChanged';
 }
 
-interface Copied {
+interface CloneTarget {
+  readonly id: number;
+  readonly partition: number;
+  readonly at: Date;
+  /** Id of the first entry of its journal. */
+  readonly entryId: string;
+}
+
+export interface Copied {
   readonly source: DeploymentSource;
   readonly instances: number;
+  readonly timers: readonly EntryTimer[];
 }
 
 /**
@@ -27,7 +37,7 @@ interface Copied {
 export async function copySource(
   trx: Trx,
   copies: ClaimedCopies,
-  target: { id: number; at: Date },
+  target: CloneTarget,
   limits: { readonly instancesPerDeployment: number },
 ): Promise<Copied> {
   const { source, schemas } = copies;
@@ -38,7 +48,8 @@ export async function copySource(
   await claimCopied(trx, target.id, schemas);
   await beginLifetimes(trx, target.id);
   const snapshotHash = await snapshotHashOf(trx, target.id);
-  return { source: { address: source.address, seq: source.seq ?? seq, snapshotHash }, instances };
+  const timers = source.withTimers ? await copyTimers(trx, source.id, target) : [];
+  return { source: { address: source.address, seq: source.seq ?? seq, snapshotHash }, instances, timers };
 }
 
 async function refuseChanged(trx: Trx, { source, sourceBindings }: ClaimedCopies): Promise<void> {
@@ -140,13 +151,15 @@ export interface CloneSource {
   readonly source: DeploymentSource | null;
   /** The entry after which the instances are taken; `undefined`: as they are now. */
   readonly seq: number | undefined;
+  /** Its pending timers are copied. */
+  readonly withTimers: boolean;
 }
 
 export async function readSource(
   db: Db,
   { worldId, ownerAccountId }: { worldId: number; ownerAccountId: number },
   given: string,
-): Promise<Omit<CloneSource, 'seq'> | undefined> {
+): Promise<Omit<CloneSource, 'seq' | 'withTimers'> | undefined> {
   const reference = parseReference(given);
   if (reference === undefined) return undefined;
   return db

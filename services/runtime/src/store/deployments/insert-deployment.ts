@@ -1,13 +1,21 @@
-import type { Caller, DeploymentSource, JournalVersion, NewDeployment } from '@orrery/contracts';
+import {
+  type Caller,
+  canonicalHash,
+  type DeploymentSource,
+  type JournalVersion,
+  type JsonValue,
+  type NewDeployment,
+} from '@orrery/contracts';
 import { jsonb } from '@orrery/database';
 import { sql } from 'kysely';
 import { lifecycleEntry } from '../../core/deciding/lifecycle-entry.js';
-import { genesisHash, type SealedEntry, sealEntry } from '../../core/entries/entry.js';
+import { genesisHash, type SealedEntry, sealEntry, uuidV7 } from '../../core/entries/entry.js';
+import { partitionOf } from '../leases/leases.js';
 import { insertBindings, type NewBinding } from '../state/bindings.js';
 import { type DeploymentRow, type LockedDefinition, lockedColumns } from '../state/deployment-state.js';
 import type { Trx } from '../tables/schema.js';
 import { lockQuota, refuseOverQuota } from './account-store.js';
-import { type ClaimedCopies, copySource } from './copy-source.js';
+import { type ClaimedCopies, type Copied, copySource } from './copy-source.js';
 
 /** Everything that a new deployment begins with. */
 export interface DeploymentPlan {
@@ -47,9 +55,11 @@ export async function insertDeployment(
   if (isFork) await trx.insertInto('what_if_forks').values({ deployment_id: row.id }).execute();
   const bindings = plan.bindings.map(({ binding }) => binding);
   await insertBindings(trx, row.id, bindings);
-  const copied = plan.copies && (await copySource(trx, plan.copies, { id: row.id, at: plan.at }, limits));
+  const entryId = uuidV7(plan.at.getTime());
+  const target = { id: row.id, partition: partitionOf(row.id), at: plan.at, entryId };
+  const copied = plan.copies && (await copySource(trx, plan.copies, target, limits));
   if (copied !== null) await setSource(trx, row.id, copied.source);
-  await insertFirstEntry(trx, row, firstEntry(plan, caller, copied?.source ?? null), copied?.instances);
+  await insertFirstEntry(trx, row, firstEntry(plan, caller, copied, entryId), copied);
   return { ...row, source: copied?.source ?? null, is_kept: isFork ? false : null };
 }
 
@@ -83,28 +93,36 @@ function columnsOf({ address, worldId, worldAddress, ownerAccountId, given, lock
 function firstEntry(
   { address, given, bindings, at, locked, journalVersion: v }: DeploymentPlan,
   caller: Caller,
-  source: DeploymentSource | null,
+  copied: Copied | null,
+  id: string,
 ): SealedEntry {
   const { name, mode, purpose } = given;
+  const source = copied?.source ?? null;
+  const timers = copied?.timers ?? [];
   const facts = {
     name,
     mode,
     bindings: bindings.map(({ facts }) => facts),
     ...(source && { source: { ...source } }),
     ...(purpose && { purpose }),
+    // There may be too many for an entry to name each.
+    ...(timers.length > 0 && {
+      timers: { count: timers.length, hash: canonicalHash(timers as unknown as JsonValue) },
+    }),
     ...(locked && { definitionHash: lockedColumns(locked, at).definition_hash }),
   };
   const draft = lifecycleEntry('deployment_created', address, caller, at.getTime(), facts);
   const prevHash = genesisHash({ deployment: address, source });
-  return sealEntry(draft, { v, seq: 1, prevHash, at: draft.decidedAt });
+  return sealEntry({ ...draft, id }, { v, seq: 1, prevHash, at: draft.decidedAt });
 }
 
 async function insertFirstEntry(
   trx: Trx,
   { id }: Pick<DeploymentRow, 'id'>,
   entry: SealedEntry,
-  instances = 0,
+  copied: Copied | null,
 ): Promise<void> {
+  const { instances = 0, timers = [] } = copied ?? {};
   await trx
     .insertInto('journal')
     .values({
@@ -123,7 +141,11 @@ async function insertFirstEntry(
       evaluator: entry.evaluator ?? null,
     })
     .execute();
-  const totals = { entries: entry.seq, ...(instances > 0 && { instances }) };
+  const totals = {
+    entries: entry.seq,
+    ...(instances > 0 && { instances }),
+    ...(timers.length > 0 && { timers: timers.length }),
+  };
   const head = {
     deployment_id: id,
     seq: entry.seq,

@@ -19,7 +19,7 @@ import type { Db, Trx } from '../tables/schema.js';
 const listed = (kinds: readonly string[]): string => kinds.map((kind) => `'${kind}'`).join(', ');
 
 /**
- * PostgreSQL uses the index `journal_lifecycle` for exactly the first condition on the journal `j`. The second leaves out
+ * PostgreSQL uses the index `journal_lifecycle_alone` for exactly the first condition on the journal `j`. The second leaves out
  * kinds of a later release, of which this one cannot say what they are.
  */
 const IS_LIFECYCLE: RawBuilder<boolean> = sql.raw(

@@ -20,6 +20,7 @@ import type { Evidence } from '../../core/models/model.js';
 import type { Payment } from '../../core/payments/payment.js';
 import { PARTITIONS } from '../leases/leases.js';
 import { awaitsPayment, type Holds } from '../state/deployment-state.js';
+import type { ExecutedTimer } from '../state/timer-store.js';
 import type { Db, RuntimeSchema } from '../tables/schema.js';
 import { releaseKeysOf } from './once-store.js';
 import { releaseReservation } from './payment-store.js';
@@ -48,7 +49,11 @@ export interface RunRequest {
   readonly payment?: Payment;
   /** In a what-if fork: what it replays. */
   readonly replay?: Replay;
+  /** The timer that it executes. */
+  readonly timer?: ExecutedTimer;
 }
+
+export const timerOf = (row: Pick<RunRow, 'request'>): ExecutedTimer | undefined => requestOf(row).timer;
 
 /** Written by `execute.ts`. */
 export const requestOf = ({ request }: Pick<RunRow, 'request'>): RunRequest =>

@@ -11,6 +11,7 @@ import type { Selectable } from 'kysely';
 import type { RunState, RuntimeSchema } from '../tables/schema.js';
 import type { ClaimedMessages } from './claimed-messages.js';
 import type { InstanceMemory } from './instance-memory.js';
+import type { PendingTimers } from './pending-timers.js';
 
 export interface DeploymentRow extends Selectable<RuntimeSchema['deployments']> {
   /** Of a what-if fork: whether it stays; null for any other deployment. */
@@ -77,6 +78,7 @@ export interface DeploymentState {
   readonly messages: ClaimedMessages;
   /** Runs that have not ended, with what they hold. */
   readonly runs: OpenRuns;
+  readonly timers: PendingTimers;
 }
 
 type Pauses = Pick<DeploymentRow, 'owner_paused' | 'operator_paused' | 'account_paused'>;

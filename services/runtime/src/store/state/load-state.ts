@@ -20,6 +20,8 @@ import {
   OpenRuns,
 } from './deployment-state.js';
 import { createInstanceMemory, type InstanceMemory, type MemoryInstance } from './instance-memory.js';
+import { PendingTimers, type TimerName } from './pending-timers.js';
+import { timersWithKeys } from './timer-store.js';
 
 interface LoadedRow extends DeploymentRow {
   head: Omit<JournalHead, 'executedAt'>;
@@ -27,6 +29,7 @@ interface LoadedRow extends DeploymentRow {
   bindings: (Omit<Binding, 'createdAt' | 'updatedAt'> & { createdAt: string; updatedAt: string })[] | null;
   claimed: Record<string, Omit<ClaimedSchema, 'committed'>> | null;
   runs: OpenRunRow[] | null;
+  next: TimerName[] | null;
 }
 
 /**
@@ -50,7 +53,10 @@ export async function loadState(
       (select jsonb_agg(jsonb_build_object('id', r.id, 'step', r.step, 'state', r.state, 'holds', r.holds, 'requestHash', r.request_hash,
           'claim', case when r.key is not null then
             jsonb_build_object('accountId', r.account_id, 'operation', r.operation, 'key', r.key) end))
-        from runs r where r.deployment_id = d.id and r.ended_at is null) as runs
+        from runs r where r.deployment_id = d.id and r.ended_at is null) as runs,
+      case when h.totals ? 'timers' then (
+        select jsonb_agg(jsonb_build_object('id', t.id, 'key', t.key, 'tree', t.tree) order by t.set_seq, t.set_index)
+        from timers t where t.deployment_id = d.id and t.tree is not null and t.run_id is null) end as next
     from deployments d join journal_heads h on h.deployment_id = d.id
     where d.id = ${id} and d.deleted_at is null`.execute(db);
   const [row] = rows;
@@ -58,7 +64,7 @@ export async function loadState(
 }
 
 function stateOf(
-  { head, head_at, bindings, claimed, runs, ...row }: LoadedRow,
+  { head, head_at, bindings, claimed, runs, next, ...row }: LoadedRow,
   reading: Pick<DeploymentState, 'epoch' | 'readAt' | 'messages'>,
 ): DeploymentState {
   return {
@@ -74,6 +80,7 @@ function stateOf(
     ),
     keys: new Map(),
     runs: new OpenRuns((runs ?? []).map(openRunOf)),
+    timers: new PendingTimers(next ?? []),
   };
 }
 
@@ -106,6 +113,17 @@ const openRunOf = ({ id, step, state, holds, requestHash, claim }: OpenRunRow): 
 const INSTANCE = sql.raw(
   'i.id, i.state, i.revision, i.created_at as "createdAt", i.updated_at as "updatedAt"',
 );
+
+/** Reads into memory which timers are pending under keys. */
+export async function loadTimerKeys(
+  db: Db,
+  { id, timers }: Pick<DeploymentState, 'id' | 'timers'>,
+  keys: readonly string[],
+): Promise<void> {
+  const found = await timersWithKeys(db, id, keys);
+  for (const timer of found) timers.learn(timer.key, timer);
+  for (const key of keys) timers.learn(key, null);
+}
 
 interface Wanted extends InstanceName {
   deploymentId: number;

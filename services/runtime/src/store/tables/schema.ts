@@ -1,5 +1,6 @@
 import type {
   DeploymentSource,
+  ExecutionTrigger,
   JournalVersion,
   JsonObject,
   JsonValue,
@@ -116,7 +117,7 @@ interface JournalTable {
   event: string | null;
   event_version: number | null;
   version_hash: string | null;
-  trigger: 'admin' | 'public' | 'cron' | null;
+  trigger: ExecutionTrigger | null;
   caller: string;
   status: 'succeeded' | 'failed' | null;
   input: NullableJson<JsonValue>;

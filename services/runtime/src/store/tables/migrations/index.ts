@@ -5,6 +5,8 @@ import { published } from './0024-published.js';
 import { notExecutions } from './0025-not-executions.js';
 import { entriesOfVersion2 } from './0026-entries-of-version-2.js';
 import { definitions } from './0027-definitions.js';
+import { timers } from './0030-timers.js';
+import { lifecycleWithoutTimers } from './0031-lifecycle-without-timers.js';
 import { whatIf } from './0036-what-if.js';
 
 /** In the order of their names; one that has been released is never changed. */
@@ -15,5 +17,7 @@ export const migrations: Record<string, Migration> = {
   '0025_not_executions': notExecutions,
   '0026_entries_of_version_2': entriesOfVersion2,
   '0027_definitions': definitions,
+  '0030_timers': timers,
+  '0031_lifecycle_without_timers': lifecycleWithoutTimers,
   '0036_what_if': whatIf,
 };

@@ -1,0 +1,40 @@
+import { expect, it } from 'vitest';
+import { PendingTimers, type TimerName } from './pending-timers.js';
+
+const timer = (id: string, some: Partial<TimerName> = {}): TimerName => ({
+  id,
+  key: null,
+  tree: null,
+  ...some,
+});
+
+it('the first of those without delay is the next item, in the order in which they were set', () => {
+  const timers = new PendingTimers([timer('a', { tree: 1 })]);
+  timers.add(timer('later'));
+  timers.add(timer('b', { tree: 1 }));
+  expect(timers.first()).toBe('a');
+  timers.remove(timer('a'));
+  expect(timers.first()).toBe('b');
+  timers.remove(timer('b'));
+  expect(timers.first()).toBeUndefined();
+});
+
+it('of one key the last one is pending, and what the database said before does not count', () => {
+  const timers = new PendingTimers();
+  expect(timers.withKey('k')).toBeUndefined();
+  timers.add(timer('new', { key: 'k' }));
+  timers.learn('k', timer('old', { key: 'k' }));
+  expect(timers.withKey('k')?.id).toBe('new');
+  timers.remove(timer('old', { key: 'k' }));
+  expect(timers.withKey('k')?.id).toBe('new');
+  timers.remove(timer('new', { key: 'k' }));
+  expect(timers.withKey('k')).toBeNull();
+});
+
+it('remembers which are gone', () => {
+  const timers = new PendingTimers();
+  timers.remove(timer('a'));
+  expect([timers.isGone('a'), timers.isGone('b')]).toEqual([true, false]);
+  timers.restore('a');
+  expect([timers.isGone('a'), timers.first()]).toEqual([false, undefined]);
+});
