@@ -113,6 +113,7 @@ const IN_ORDER = `
   aiModelsList chainsList limitsGet cronPreview
   deploymentsCreate deploymentsDelete deploymentsCreate deploymentsList deploymentsGet deploymentsUpdate
   bindingsList bindingsRemove bindingsAdd instancesCreate instancesList instancesAggregate instancesRank instancesGet instancesUpdate
+  instancesCheck instancesMap
   deploymentsPublish publicExecute publicExecuteEvent publicGet publicInstances publicAggregate publicRank publicInstance publicHistory publicEntry publicVerify publicStream
   deploymentsUnpublish deploymentsExecute deploymentsReplay executionsGet executionsGetPublic
   historyList historyGet definitionsGet historyVerify deploymentsStream deploymentsUsage paymentsList

@@ -271,6 +271,28 @@ mutationSettings:
     );
   });
 
+  it('says which instances will not satisfy a schema that changes, and maps them', async () => {
+    await orrery.run('instances', 'create', 'Half/Season 1', 'horse', 'OLD');
+    const schema = await readFile(at('half/schemas/horse.yaml'), 'utf8');
+    const renamed =
+      'name: horse\nattributes:\n  - {name: laps, type: integer, constraints: {required: true}}\n';
+    await put('half/schemas/horse.yaml', renamed);
+    const { stderr } = await orrery.end('world', 'apply', at('half'), '--dry-run');
+    expect(stderr).toContain(
+      'schema horse: 1 of 1 instances in "Season 1" do not satisfy it as it is to be (The attribute "laps" is required.)',
+    );
+    await orrery.end('world', 'apply', at('half'));
+    const map = ['instances', 'map', 'Half/Season 1', 'horse', 'laps={{ id == "OLD" ? 3 : 0 }}'];
+    expect(await orrery.run(...map, '--dry-run')).toContain('1 of them would be mapped.');
+    expect(await orrery.run(...map)).toContain('1 of them were mapped.');
+    expect(JSON.parse(await orrery.run('instances', 'check', 'Half/Season 1', 'horse', '--json'))).toEqual({
+      ...{ lookedAt: 1, unfit: 0, mappable: 0, misfits: [] },
+    });
+    await orrery.run('instances', 'delete', 'Half/Season 1', 'OLD');
+    await put('half/schemas/horse.yaml', schema);
+    await orrery.end('world', 'apply', at('half'));
+  });
+
   it('is refused where only applying can tell, and goes on where it stopped', async () => {
     await orrery.run('instances', 'create', 'Half/Season 1', 'horse', 'H1');
     await orrery.run('bindings', 'remove', 'Half/Season 1', 'win');

@@ -48,6 +48,19 @@ await orrery(
 await orrery('execute', season, 'season_ended');
 await orrery('execute', season, 'medals_given', 'played=2');
 
+say('The league wants the difference of goals: a required attribute, which no team has yet');
+const [league] = season.split('/');
+await orrery(
+  ...['attributes', 'create', league, 'team', 'difference', 'integer'],
+  ...['--constraints', '{"required":true}'],
+);
+await orrery('instances', 'check', season, 'team');
+say('The states follow: first a dry run, then as ordinary entries of the journal');
+const difference = ['team', 'difference={{ instance.scored - instance.conceded }}'];
+await orrery('instances', 'map', season, ...difference, '--dry-run');
+await orrery('instances', 'map', season, ...difference);
+await orrery('instances', 'check', season, 'team');
+
 say('The history, with what was refused; nobody can change it unseen');
 await orrery('history', 'list', season);
 await orrery('history', 'verify', season);

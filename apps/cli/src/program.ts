@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import { addCompletionCommand, addHelpCommand } from './completion/completion.js';
 import { addDemoCommand } from './demo/demo-command.js';
 import { addDeploymentsCommands } from './deployments/deployments-commands.js';
+import { addInstanceMappingCommands } from './deployments/instance-mapping.js';
 import { addStreamCommand } from './deployments/stream-command.js';
 import { addEventsCommands } from './events/events-commands.js';
 import { addKeysCommands } from './keys/keys-commands.js';
@@ -28,6 +29,7 @@ export function createProgram(context: CommandContext): Command {
   addWorldCommands(program, context);
   addDatabaseCommands(program, context);
   addDeploymentsCommands(program, context);
+  addInstanceMappingCommands(program, context);
   addEventsCommands(program, context);
   addKeysCommands(program, context);
   addChainsCommands(program, context);

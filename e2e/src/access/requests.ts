@@ -46,6 +46,8 @@ export const requests: Readonly<Partial<Record<string, RequestParts>>> = {
   'instances.rank': { query: '?entitySchema=horse&orderBy=wins%20desc' },
   'instances.create': { body: { entitySchema: 'horse', instanceId: 'B' } },
   'instances.update': { body: { state: { wins: 9 } } },
+  'instances.check': { body: { entitySchema: 'horse' } },
+  'instances.map': { body: { entitySchema: 'horse', mapping: { wins: 9 } } },
   // Whose signature it is comes before everything that access could refuse.
   'public.execute': {
     body: { event: 'run', wallet, message: 'any text', signature: '5'.repeat(88) },

@@ -122,6 +122,41 @@ describeWithProgram('chromium', 'building a world in the console', () => {
     ).toMatchObject({ attributes: [{}, { name: 'wins', defaultValue: 3, constraints: { min: 0 } }] });
   });
 
+  it('counts the instances that a changed schema leaves behind, and maps them', async () => {
+    const worldAddress = await derby();
+    const { address } = await house.orrery.post('/api/worlds/{worldAddress}/deployments', {
+      path: { worldAddress },
+      body: { name: 'Season 1', bindings: [] },
+    });
+    const instances = '/api/worlds/{worldAddress}/deployments/{address}/entity-instances' as const;
+    const path = { worldAddress, address };
+    await house.orrery.post(instances, {
+      path,
+      body: { entitySchema: 'horse', instanceId: 'H1', state: { laps: 3 } },
+    });
+    await house.orrery.post('/api/worlds/{worldAddress}/entity-schemas/{schemaName}/attributes', {
+      path: { worldAddress, schemaName: 'horse' },
+      body: { name: 'rounds', type: 'integer', constraints: { required: true } },
+    });
+    await using watched = await house.open(`/worlds/${worldAddress}/schemas/horse`);
+    const { page } = watched;
+    await button(page, 'Count').click();
+    await page.getByRole('row', { name: /Season 1 1 1/ }).waitFor();
+    await expectSound(watched);
+    await button(page, 'Map').click();
+    await writeEditor(page, 'New values', '{ "rounds": "{{ instance.laps }}", "laps": null }');
+    await button(page, 'Dry run').click();
+    await page.getByText('1 of 1 instances did not satisfy the schema; 1 would be mapped.').waitFor();
+    await button(page, 'Map them').click();
+    await page.getByText('1 of 1 instances did not satisfy the schema; 1 were mapped.').waitFor();
+    await expectSound(watched);
+    await button(page, 'Close').last().click();
+    await page.getByRole('row', { name: /Season 1 1 none/ }).waitFor();
+    const one = `${instances}/{instanceId}` as const;
+    const { state } = await house.orrery.get(one, { path: { ...path, instanceId: 'H1' } });
+    expect(state).toEqual({ stamina: 100, rounds: 3 });
+  });
+
   it('compares any two versions side by side, and the address holds which', async () => {
     const world = await derby();
     await using watched = await house.open(`/worlds/${world}/events/race`);

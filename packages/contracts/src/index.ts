@@ -37,6 +37,7 @@ export * from './runtime/contract.js';
 export * from './runtime/deployments.js';
 export * from './runtime/execution.js';
 export * from './runtime/history.js';
+export * from './runtime/instance-mapping.js';
 export * from './runtime/instances.js';
 export * from './runtime/journal.js';
 export * from './runtime/lifecycle.js';

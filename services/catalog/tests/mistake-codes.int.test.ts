@@ -35,7 +35,6 @@ const direct = (template: object, parts: object = {}) => ({
   mutationSettings: { mode: 'direct', template },
   ...parts,
 });
-const attribute = (parts: object) => ({ attributes: [{ name: 'a', type: 'string', ...parts }] });
 const nested = (levels: number): object => (levels === 0 ? {} : { a: nested(levels - 1) });
 const many = (count: number, value: unknown) =>
   Object.fromEntries(Array.from({ length: count }, (_, at) => [`a${at}`, value]));

@@ -36,6 +36,7 @@ import {
   withPushResults,
 } from './operations/history/handlers.js';
 import { instanceReads, instanceWrites } from './operations/instances/handlers.js';
+import { instanceMappings } from './operations/instances/map-instances.js';
 import { createDeploymentAccess } from './store/deployments/deployment-directory.js';
 
 type RuntimeRpcs = typeof runtimeContract extends { rpcs: infer Rpcs } ? Rpcs : never;
@@ -54,6 +55,7 @@ export function runtimeHandlers(context: RuntimeContext): Handlers<RuntimeRpcs> 
     ...deploymentWrites(writing),
     ...bindingWrites(writing),
     ...instanceWrites(writing),
+    ...instanceMappings(writing),
     ...executionWrites(writing),
     ...replays(writing),
     ...timerWrites(writing),

@@ -16,6 +16,7 @@ import { orphanedNames } from './orphaned-names.js';
 import { type Change, type Plan, planChanges, showPlan } from './plan-changes.js';
 import { type DefinitionKind, readFolder, type WorldFolder } from './read-folder.js';
 import { readStoredWorld } from './read-stored-world.js';
+import { unfitInstances } from './unfit-instances.js';
 
 export interface ApplyOptions extends ServerOptions {
   readonly world?: string;
@@ -61,7 +62,11 @@ async function checked(
   for (const { warning, line } of warnings) note(warningText(warning, line));
   for (const sentence of orphanedNames(plan, afterApplying('events', applying))) note(`Warning: ${sentence}`);
   if (stored !== undefined)
-    for (const sentence of await boundDrafts(plan, stored.address, server)) note(sentence);
+    for (const sentence of [
+      ...(await boundDrafts(plan, stored.address, server)),
+      ...(await unfitInstances(plan, stored.address, server)),
+    ])
+      note(sentence);
   return warnings;
 }
 

@@ -9,6 +9,7 @@ import { Empty, Page } from '../ui/page.js';
 import { actionsColumn, type Column, Table } from '../ui/table.js';
 import { Badge } from '../ui/values.js';
 import { ATTRIBUTE, AttributeButton, type SchemaRef, schemaPath } from './attribute-form.js';
+import { FollowingStates } from './following-states.js';
 import { SchemaForm } from './schema-list.js';
 
 export default function SchemaPage() {
@@ -24,6 +25,7 @@ export default function SchemaPage() {
           actions={canEdit && <SchemaActions record={schema} {...ref} />}
         >
           <Attributes record={schema} canEdit={canEdit} {...ref} />
+          {canEdit && <FollowingStates {...ref} />}
         </Page>
       )}
     </AwaitPage>

@@ -106,6 +106,7 @@ type RequestCode =
   | 'invalid_union'
   | 'not_multiple_of'
   | 'repeated'
+  | 'still_selected'
   | 'too_complex'
   | 'unknown_ai_model'
   | 'unknown_chain'

@@ -7,6 +7,7 @@ import { bindingRpcs } from './bindings.js';
 import { deploymentRpcs } from './deployments.js';
 import { executionRpcs } from './execution.js';
 import { historyRpcs, keptDefinitionRpcs } from './history.js';
+import { mappingRpcs } from './instance-mapping.js';
 import { instanceRpcs } from './instances.js';
 import { journalRpcs } from './journal.js';
 import { lifecycleRpcs } from './lifecycle.js';
@@ -24,6 +25,7 @@ export const runtimeContract = defineContract('runtime', {
   ...deploymentRpcs,
   ...bindingRpcs,
   ...instanceRpcs,
+  ...mappingRpcs,
   ...queryRpcs,
   ...executionRpcs,
   ...timerRpcs,

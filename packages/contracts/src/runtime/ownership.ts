@@ -6,6 +6,7 @@ import { rpc } from '../rpc/rpc.js';
 import { bindingRpcs } from './bindings.js';
 import { deploymentRpcs } from './deployments.js';
 import { executionRpcs } from './execution.js';
+import { mappingRpcs } from './instance-mapping.js';
 import { instanceRpcs } from './instances.js';
 import { publicExecutionRpcs } from './public-execution.js';
 import { serviceExecutionRpcs } from './service-executions.js';
@@ -35,6 +36,7 @@ export const ownedRpcs = {
     'instances.create': instanceRpcs['instances.create'],
     'instances.update': instanceRpcs['instances.update'],
     'instances.delete': instanceRpcs['instances.delete'],
+    ...mappingRpcs,
   },
   /** For services alone, on behalf of no account. */
   service: {

@@ -173,6 +173,8 @@ export const RECORD_EXAMPLES: Readonly<Record<string, unknown>> = {
     isPublic: false,
     ...times,
   },
+  InstanceCheck: { lookedAt: 1, unfit: 1, mappable: 1, misfits: [], next: null },
+  InstanceMapping: { lookedAt: 1, unfit: 0, mapped: 0, misfits: [], next: null },
   DefinitionCheck: {
     problems: [
       {

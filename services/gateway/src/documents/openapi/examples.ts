@@ -52,6 +52,16 @@ export const BODY_EXAMPLES: Readonly<Record<string, unknown>> = {
   'bindings.update': [{ event: 'race-result', eventVersion: 2 }],
   'instances.create': { entitySchema: 'horse', instanceId: 'HORSE_1', state: { wins: 3 } },
   'instances.update': { state: { wins: 4 } },
+  'instances.check': {
+    entitySchema: 'horse',
+    attributes: [{ name: 'victories', type: 'integer', constraints: { required: true } }],
+    mapping: { victories: '{{ instance.wins }}' },
+  },
+  'instances.map': {
+    entitySchema: 'horse',
+    where: 'has(instance.laps)',
+    mapping: { wins: '{{ instance.laps }}', laps: null },
+  },
   'deployments.execute': { event: 'race-result', input: { winner: 'HORSE_1' } },
   'deployments.replay': { seq: 5, eventVersion: 2 },
   'public.execute': {

@@ -170,7 +170,7 @@ interface Write {
   readonly after: JsonObject | null;
 }
 
-function written(
+export function written(
   state: DeploymentState,
   { caller }: CallContext,
   now: number,
@@ -224,7 +224,7 @@ export function createItem(
 const alreadyThere = ({ entitySchema, instanceId }: InstanceName): ServiceError =>
   new ServiceError('entity_instance_exists', `The instance "${entitySchema}:${instanceId}" exists already.`);
 
-function unknownSchema(name: string, known: readonly string[]): ServiceError {
+export function unknownSchema(name: string, known: readonly string[]): ServiceError {
   const message = `The world has no entity schema "${name}".${didYouMean(name, known)}`;
   return new ServiceError('unknown_entity_schema', message, {
     errors: [fieldProblem('/entitySchema', 'unknown_entity_schema', message)],

@@ -2,12 +2,15 @@ import {
   cutText,
   type InstanceRecord,
   isMatch,
+  type JsonObject,
+  MOST_LOOKED_AT,
   type PageQuery,
   ServiceError,
   spaceAround,
 } from '@orrery/contracts';
 import { countUpTo, type PreparedStatement, page, prepared } from '@orrery/database';
 import { createBatcher } from '@orrery/service-kit';
+import { sql } from 'kysely';
 import type { InstanceName } from '../../core/entries/entry.js';
 import { headOf } from '../journal/journal-store.js';
 import type { MemoryInstance } from '../state/instance-memory.js';
@@ -210,4 +213,31 @@ async function readAll(db: Db, reads: readonly CurrentRead[]): Promise<CurrentRo
   const found: CurrentRow[][] = reads.map(() => []);
   for (const row of rows) found[row.place - 1]?.push(row);
   return found;
+}
+
+export interface LookedAt {
+  readonly id: number;
+  readonly instanceId: string;
+  readonly state: JsonObject;
+  readonly revision: number;
+}
+
+/** Bytes of the states that one request looks at, but for one that is larger alone. */
+const MOST_BYTES = 16 * 1024 * 1024;
+
+/** Instances of a schema in the order of their creation, from the one after `after` on, and after which to go on. */
+export async function lookAtInstances(
+  db: Db,
+  deploymentId: number,
+  entitySchema: string,
+  after: number,
+): Promise<{ found: LookedAt[]; next: string | null }> {
+  const { rows } = await sql<LookedAt & { readonly bytes: number }>`
+    select i.id, i.instance_id as "instanceId", i.state, i.revision,
+      sum(octet_length(i.state::text)) over (order by i.id rows unbounded preceding) as bytes
+    from (select * from instances where deployment_id = ${deploymentId} and entity_schema = ${entitySchema}
+      and id > ${after} order by id limit ${MOST_LOOKED_AT + 1}) i order by i.id`.execute(db);
+  const most = rows.slice(0, MOST_LOOKED_AT).filter(({ bytes }, index) => index === 0 || bytes <= MOST_BYTES);
+  const found = most.map(({ bytes: _, ...instance }) => instance);
+  return { found, next: found.length < rows.length ? String(found.at(-1)?.id) : null };
 }

@@ -1,0 +1,177 @@
+import { setImmediate } from 'node:timers/promises';
+import {
+  type CallContext,
+  type CreateAttributeBody,
+  type InstanceMisfit,
+  type JsonObject,
+  MOST_EXAMPLES,
+  MOST_MAPPED,
+  type mappingRpcs,
+  refusal,
+  type SchemaDefinition,
+  suggested,
+} from '@orrery/contracts';
+import { checkAttributeDefinition } from '@orrery/expressions';
+import { type CompiledSchema, compileSchema } from '../../core/deciding/execution.js';
+import {
+  type InstanceMapping,
+  type Mapped,
+  mapInstance,
+  readMapping,
+} from '../../core/deciding/map-instance.js';
+import type { WorkItem } from '../../lane/items/work-item.js';
+import type { OwnedHandlers } from '../../lane/ownership/route-to-owner.js';
+import { type KnownDeployment, refuseLocked } from '../../store/deployments/deployment-directory.js';
+import { type LookedAt, lookAtInstances } from '../../store/deployments/instance-store.js';
+import type { RuntimeContext } from '../context.js';
+import { unknownSchema, written } from './handlers.js';
+
+/** Milliseconds of work after which other requests get their turn. */
+const TURN_MS = 10;
+
+export const instanceMappings = (context: RuntimeContext): OwnedHandlers<typeof mappingRpcs> => ({
+  'instances.check': async (deployment, { body }, call) => {
+    const { entitySchema, attributes } = body;
+    const mapping = readMapping(body.mapping, body.where);
+    const live = await schemaNamed(context, deployment, entitySchema, call);
+    const schema =
+      attributes === undefined ? live : compileSchema(withAttributes(live.definition, attributes));
+    const { found, next } = await lookAt(context, deployment, body, call);
+    const { outcomes } = await mapped(schema, mapping, found);
+    const misfits = outcomes.flatMap(({ instance, outcome }) => misfitOf(instance, outcome));
+    const mappable = outcomes.filter(({ outcome }) => outcome.kind === 'mapped').length;
+    const counted = { lookedAt: found.length, unfit: mappable + misfits.length, mappable };
+    return { data: { ...counted, misfits: misfits.slice(0, MOST_EXAMPLES), next } };
+  },
+  'instances.map': async (deployment, { body }, call) => {
+    const mapping = readMapping(body.mapping, body.where);
+    const schema = await schemaNamed(context, deployment, body.entitySchema, call);
+    const { found, next } = await lookAt(context, deployment, body, call);
+    const { outcomes, lookedAt } = await mapped(schema, mapping, found, MOST_MAPPED);
+    const unfit = outcomes.filter(({ outcome }) => outcome.kind !== 'fits').map(({ instance }) => instance);
+    const done = await Promise.all(
+      unfit.map(async (instance) => ({
+        instance,
+        outcome: await context.lanes.submit(
+          mapItem(context, deployment, call, { ...body, instance, mapping }),
+        ),
+      })),
+    );
+    const misfits = done.flatMap(({ instance, outcome }) => misfitOf(instance, outcome));
+    const counted = {
+      lookedAt,
+      unfit: unfit.length,
+      mapped: done.filter(({ outcome }) => outcome.kind === 'mapped').length,
+    };
+    const last = found[lookedAt - 1];
+    const after = lookedAt < found.length && last !== undefined ? String(last.id) : next;
+    return { data: { ...counted, misfits: misfits.slice(0, MOST_EXAMPLES), next: after } };
+  },
+});
+
+/** @throws `unknown_entity_schema` */
+async function schemaNamed(
+  { catalog }: RuntimeContext,
+  { worldId, worldAddress }: KnownDeployment,
+  name: string,
+  call: CallContext,
+): Promise<CompiledSchema> {
+  const schema = await catalog.schema(worldId, name);
+  if (schema === undefined) throw unknownSchema(name, await catalog.schemaNames(worldAddress, call));
+  return schema;
+}
+
+/** @throws `validation_failed` with pointers, as the catalog would for attributes that contradict themselves */
+function withAttributes(schema: SchemaDefinition, bodies: readonly CreateAttributeBody[]): SchemaDefinition {
+  const attributes = bodies.map(({ name, type, constraints, defaultValue }) => ({
+    name,
+    type,
+    constraints: constraints ?? null,
+    defaultValue: defaultValue ?? null,
+  }));
+  const problems = attributes.flatMap((attribute, index) =>
+    checkAttributeDefinition(attribute).map((problem) => ({
+      ...problem,
+      pointer: `/attributes/${index}${problem.pointer}`,
+    })),
+  );
+  if (problems.length > 0) throw refusal(problems, 'The body');
+  return { ...schema, attributes };
+}
+
+const lookAt = (
+  { db, reading }: RuntimeContext,
+  { id }: KnownDeployment,
+  { entitySchema, cursor = '0' }: { entitySchema: string; cursor?: string | undefined },
+  { signal }: CallContext,
+) => reading.run(signal, () => lookAtInstances(db, id, entitySchema, Number(cursor)));
+
+/** What becomes of the instances, up to the `most`-th that does not fit. */
+async function mapped(
+  schema: CompiledSchema,
+  mapping: InstanceMapping,
+  found: readonly LookedAt[],
+  most = Number.POSITIVE_INFINITY,
+) {
+  const outcomes: { instance: LookedAt; outcome: Mapped }[] = [];
+  let turn = performance.now();
+  let unfit = 0;
+  for (const instance of found) {
+    if (unfit >= most) break;
+    const outcome = mapInstance(schema, mapping, instance.instanceId, instance);
+    outcomes.push({ instance, outcome });
+    if (outcome.kind !== 'fits') unfit += 1;
+    if (performance.now() - turn < TURN_MS) continue;
+    await setImmediate();
+    turn = performance.now();
+  }
+  return { outcomes, lookedAt: outcomes.length };
+}
+
+const misfitOf = ({ instanceId, revision }: LookedAt, outcome: Mapped): InstanceMisfit[] =>
+  outcome.kind === 'unfit' ? [{ instanceId, revision, problems: outcome.problems.map(suggested) }] : [];
+
+interface MappedOne {
+  readonly entitySchema: string;
+  readonly instance: LookedAt;
+  readonly mapping: InstanceMapping;
+}
+
+/** Maps one instance in the state in which it is when its turn comes: a manual write, unless it fits by then. */
+function mapItem(
+  { catalog, limits }: RuntimeContext,
+  deployment: KnownDeployment,
+  call: CallContext,
+  { entitySchema, instance: { instanceId }, mapping }: MappedOne,
+): WorkItem<Mapped> {
+  const name = { entitySchema, instanceId };
+  let schema: CompiledSchema | undefined;
+  return {
+    deploymentId: deployment.id,
+    deadline: call.deadline,
+    signal: call.signal,
+    prepare: async () => {
+      schema = await catalog.schema(deployment.worldId, entitySchema);
+    },
+    decide: (state, _ids, now) => {
+      refuseLocked(state.row);
+      if (schema === undefined) throw unknownSchema(entitySchema, []);
+      const before = state.instances.get(entitySchema, instanceId);
+      if (before === undefined) return { kind: 'needs', needs: { instances: [name] } };
+      const outcome: Mapped =
+        before === null ? { kind: 'fits' } : mapInstance(schema, mapping, instanceId, before);
+      if (outcome.kind !== 'mapped') return { kind: 'answer', answer: outcome };
+      const write = {
+        kind: 'instance_updated',
+        name,
+        schema,
+        before,
+        after: outcome.state as JsonObject,
+      } as const;
+      const outcomeOfWrite = written(state, call, now, write, limits);
+      return outcomeOfWrite.kind === 'commit'
+        ? { ...outcomeOfWrite, answer: () => ({ reply: outcome }) }
+        : { kind: 'answer', answer: outcome };
+    },
+  };
+}
