@@ -24,6 +24,7 @@ import {
   unendedAnswer,
 } from '../../store/runs/run-store.js';
 import { awaitsPayment, type DeploymentState, keyIdOf } from '../../store/state/deployment-state.js';
+import { conclude } from '../requests/conclude.js';
 import { type Listing, listingOf } from '../requests/listing.js';
 import {
   decidedBy,
@@ -34,7 +35,6 @@ import {
 } from '../requests/require-payment.js';
 import {
   type Confirmed,
-  conclude,
   confirmVersion,
   type ExecutionRequest,
   executionOf,

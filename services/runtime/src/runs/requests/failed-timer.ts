@@ -3,7 +3,7 @@ import { noChanges } from '../../core/deciding/check-changes.js';
 import { executionErrorOf, uuidV7 } from '../../core/entries/entry.js';
 import type { ItemOutcome } from '../../lane/items/work-item.js';
 import type { ExecutedTimer } from '../../store/state/timer-store.js';
-import { withEntry } from './resolve-event.js';
+import { withEntry } from './conclude.js';
 
 interface TimerRequest {
   readonly event: string;

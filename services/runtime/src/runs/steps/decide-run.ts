@@ -30,7 +30,8 @@ import type { ItemOutcome } from '../../lane/items/work-item.js';
 import { partitionOf } from '../../store/leases/leases.js';
 import { endOf, isPaid, paymentOf } from '../../store/runs/run-store.js';
 import { type DeploymentState, inTheWayOf } from '../../store/state/deployment-state.js';
-import { type Briefing, conclude, failedOutcome, type Resolved } from '../requests/resolve-event.js';
+import { conclude, failedOutcome } from '../requests/conclude.js';
+import type { Briefing, Resolved } from '../requests/resolve-event.js';
 import type { RunDependencies } from '../requests/run-dependencies.js';
 import {
   endRun,

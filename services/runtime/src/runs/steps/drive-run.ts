@@ -12,7 +12,7 @@ import {
   undriven,
 } from '../../store/runs/run-store.js';
 import { awaitsPayment } from '../../store/state/deployment-state.js';
-import { failedOutcome } from '../requests/resolve-event.js';
+import { failedOutcome } from '../requests/conclude.js';
 import type { RunDependencies } from '../requests/run-dependencies.js';
 import { applyStep, decideStep } from './decide-run.js';
 import {

@@ -32,18 +32,16 @@ import {
 } from '../../store/runs/run-store.js';
 import type { DeploymentState, Holds, OpenRun } from '../../store/state/deployment-state.js';
 import type { Settlement } from '../payments/settle-payment.js';
+import { type EntryDetails, withEntry, withRefundDue } from '../requests/conclude.js';
 import { failedTimer } from '../requests/failed-timer.js';
 import {
   type Briefing,
   briefingOf,
   type Confirmed,
   confirmVersion,
-  type EntryDetails,
   executionOf,
   type Resolved,
   resolveEvent,
-  withEntry,
-  withRefundDue,
   withTexts,
 } from '../requests/resolve-event.js';
 import type { RunDependencies } from '../requests/run-dependencies.js';
