@@ -115,7 +115,7 @@ const IN_ORDER = `
   bindingsList bindingsRemove bindingsAdd instancesCreate instancesList instancesAggregate instancesRank instancesGet instancesUpdate
   instancesCheck instancesMap
   deploymentsPublish publicExecute publicExecuteEvent publicGet publicInstances publicAggregate publicRank publicInstance publicHistory publicEntry publicVerify publicStream
-  deploymentsUnpublish deploymentsExecute deploymentsReplay executionsGet executionsGetPublic
+  deploymentsUnpublish deploymentsExecute deploymentsReplay timersList timersGet timersCancel executionsGet executionsGetPublic
   historyList historyGet definitionsGet historyVerify deploymentsStream deploymentsUsage paymentsList
   pushesList pushesRetry pushesSkip
   webhooksCreate webhooksList webhooksGet webhooksUpdate webhooksTest webhooksRedeliver webhooksDeliveries webhooksRotateSecret webhooksDelete
@@ -187,8 +187,16 @@ describe('the examples of openapi.json', () => {
       expect(status).toBe(202);
       known.set(shown('executionsGet', 'executionId'), answered.data.executionId);
     };
+    const setTimer = async () => {
+      const { path, body } = requestOf(example('deploymentsExecute'), known);
+      const later = JSON.stringify({ ...JSON.parse(body ?? '{}'), after: 'PT1H' });
+      const { status, body: answered } = await keyed('POST', path, later);
+      expect(status).toBe(202);
+      known.set(shown('timersCancel', 'timerId'), answered.data.timerId);
+    };
     for (const operation of IN_ORDER) {
       if (operation === 'executionsGet') await startAsynchronously();
+      if (operation === 'timersList') await setTimer();
       const { method, isKeyed } = example(operation);
       const { path, headers, body } = requestOf(example(operation), known, signedMembers[operation]?.());
       const answer = await (isKeyed ? keyed : keyless)(method, path, body, headers);

@@ -24,6 +24,7 @@ const notFound: Readonly<Record<string, string>> = {
   instanceId: 'entity_instance_not_found',
   historyId: 'history_entry_not_found',
   executionId: 'execution_not_found',
+  timerId: 'timer_not_found',
   hash: 'definition_not_found',
   event: 'schedule_not_found',
   id: 'key_not_found',

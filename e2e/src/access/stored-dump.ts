@@ -27,11 +27,11 @@ export async function openDump(databaseUrl: string): Promise<StoredDump> {
   );
   const parts = tables.map(
     ({ name }) =>
-      `'${name}', (select coalesce(jsonb_agg(r order by r), '[]') from (select (to_jsonb(t) - 'last_used_at' - 'published')::text as r from ${name} t) x)`,
+      // One object a table: a function takes at most 100 arguments.
+      `jsonb_build_object('${name}', (select coalesce(jsonb_agg(r order by r), '[]') from (select (to_jsonb(t) - 'last_used_at' - 'published')::text as r from ${name} t) x))`,
   );
   return {
-    read: async () =>
-      (await client.query(`select jsonb_build_object(${parts.join(', ')}) as dump`)).rows[0].dump,
+    read: async () => (await client.query(`select ${parts.join(' || ')} as dump`)).rows[0].dump,
     [Symbol.asyncDispose]: () => client.end(),
   };
 }

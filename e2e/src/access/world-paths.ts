@@ -61,6 +61,8 @@ export async function makeWorldPaths(api: ApiClient, visible: Visibility): Promi
   const execution = { event: 'run', input: { id: 'A' } };
   const done = await api.post(`${deployment}/execute`, execution);
   const executionId = await runToItsEnd(api, deployment, execution);
+  // Due in a year: it stays where it is.
+  const later = await api.post(`${deployment}/execute`, { ...execution, after: 'P365D' });
   const emptyWorld = created(await api.post('/worlds', { name: 'Empty' })).address;
   for (const one of visible.world ? [worldAddress, emptyWorld] : []) await api.post(`/worlds/${one}/publish`);
   if (visible.deployment) await api.post(`${deployment}/publish`);
@@ -91,6 +93,7 @@ export async function makeWorldPaths(api: ApiClient, visible: Visibility): Promi
       instanceId: 'A',
       historyId: done.body.data.historyId,
       executionId,
+      timerId: later.body.data.timerId,
       hash: (await api.get(`${deployment}/history/${done.body.data.historyId}`)).body.data.versionHash,
       webhookId: webhook.id,
       id: created(await api.post('/keys', { name: 'spare', scopes: ['read'] })).id,

@@ -131,10 +131,11 @@ export const executionRpcs = {
           data: [acceptedExecution, timerAnswer],
           is: (data) => 'executionId' in data || 'timerId' in data,
         },
-        location: ({ params }, { executionId }) =>
-          executionId === undefined
-            ? undefined
-            : `/api/worlds/${params.worldAddress}/deployments/${params.address}/executions/${String(executionId)}`,
+        location: ({ params }, { executionId, timerId }) => {
+          const deployment = `/api/worlds/${params.worldAddress}/deployments/${params.address}`;
+          if (timerId !== undefined) return `${deployment}/timers/${String(timerId)}`;
+          return executionId === undefined ? undefined : `${deployment}/executions/${String(executionId)}`;
+        },
       },
       access: { scope: 'execute', relation: 'owner' },
       errors: [

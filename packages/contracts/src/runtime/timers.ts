@@ -140,6 +140,10 @@ export const timerRpcs = {
       key: soughtNameInQuery.optional().describe('Only the one with this key.'),
     }),
   }),
+  'timers.get': ofTimer.read('', 'Get a timer that is to come', {
+    access: { scope: 'read', relation: 'owner' },
+    data: timerRecord,
+  }),
   'timers.cancel': ofTimer.remove('Cancel a timer that is pending', {
     access: { scope: 'execute', relation: 'owner' },
   }),

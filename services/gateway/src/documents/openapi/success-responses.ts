@@ -44,7 +44,7 @@ type Status = RoutedRpc['http']['status'];
 const DESCRIPTIONS: Readonly<Record<Status, string>> = {
   200: 'OK',
   201: 'Created',
-  202: 'Accepted; Location is the path of the execution status',
+  202: 'Accepted; Location is the path of the execution status, or of the timer',
 };
 
 /** The JSON that an operation answers, by status: what only says that the work was taken on is 202, and nothing else is. */

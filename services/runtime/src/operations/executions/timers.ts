@@ -3,17 +3,23 @@ import { lifecycleEntry } from '../../core/deciding/lifecycle-entry.js';
 import { isUuid } from '../../core/entries/entry.js';
 import type { WorkItem } from '../../lane/items/work-item.js';
 import type { OwnedHandlers } from '../../lane/ownership/route-to-owner.js';
-import { listTimers, pendingTimer, type TimerRow } from '../../store/state/timer-store.js';
+import { listTimers, pendingTimer, readTimer, type TimerRow } from '../../store/state/timer-store.js';
 import type { RuntimeContext } from '../context.js';
 
 export const timerReads = ({
   db,
   access,
-}: RuntimeContext): Handlers<Pick<typeof timerRpcs, 'timers.list'>> => ({
+}: RuntimeContext): Handlers<Pick<typeof timerRpcs, 'timers.list' | 'timers.get'>> => ({
   'timers.list': async ({ params, query }, { caller }) => {
     const { id } = await access.owned(params, caller);
     refuseDeepPage(query);
     return listTimers(db, id, query);
+  },
+  'timers.get': async ({ params }, { caller }) => {
+    const { id } = await access.owned(params, caller);
+    const data = isUuid(params.timerId) ? await readTimer(db, id, params.timerId) : undefined;
+    if (data === undefined) throw new ServiceError('timer_not_found');
+    return { data };
   },
 });
 

@@ -138,6 +138,13 @@ export async function pendingTimer(db: Db, deploymentId: number, id: string): Pr
   return rows[0];
 }
 
+/** A timer of a deployment, pending or with a run. */
+export async function readTimer(db: Db, deploymentId: number, id: string): Promise<TimerRecord | undefined> {
+  const { rows } = await sql<TimerRow>`
+    select ${COLUMNS} from timers t where t.id = ${id} and t.deployment_id = ${deploymentId}`.execute(db);
+  return rows[0] && timerRecord(rows[0]);
+}
+
 /** The pending timers with these keys. */
 export async function timersWithKeys(
   db: Db,
