@@ -141,7 +141,14 @@ const problemDocument = z.strictObject({
   instance: z.string().startsWith('/'),
   requestId: z.string().min(1),
   errors: z
-    .array(z.strictObject({ pointer: z.string(), code: z.string(), message: z.string() }))
+    .array(
+      z.strictObject({
+        pointer: z.string(),
+        code: z.string(),
+        message: z.string(),
+        suggestion: z.string().min(1).optional(),
+      }),
+    )
     .min(1)
     .optional(),
   facts: z.record(z.string(), z.json()).optional(),
