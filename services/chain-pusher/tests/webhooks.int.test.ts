@@ -262,12 +262,15 @@ describe('secrets', () => {
     const { create, execute, house, boot, pusher, keys, get, of, waitFor, received } = await webhookHouse();
     const { id, secret } = await create();
     await pusher[Symbol.asyncDispose]();
+    const sealed = () =>
+      query<{ secret: string }>(house.databaseUrl, 'select secret from chain_pusher.webhooks');
+    const first = await sealed();
     const next = randomBytes(32);
     const second = await boot({ keys: [next, ...keys] });
     await execute();
     await waitFor(1);
-    const sealed = () =>
-      query<{ secret: string }>(house.databaseUrl, 'select secret from chain_pusher.webhooks');
+    // It is encrypted anew in the background.
+    await vi.waitFor(async () => expect(await sealed()).not.toEqual(first));
     const before = await sealed();
     await second[Symbol.asyncDispose]();
     const third = await boot({ keys: [next] });
