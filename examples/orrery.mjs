@@ -54,7 +54,9 @@ export async function refused(...args) {
 
 export async function createInstances(deployment, instances) {
   for (const { entitySchema, instanceId, state = {} } of instances) {
-    const attributes = Object.entries(state).map(([name, value]) => `${name}=${value}`);
+    const attributes = Object.entries(state).map(
+      ([name, value]) => `${name}=${typeof value === 'object' ? JSON.stringify(value) : value}`,
+    );
     await orrery('instances', 'create', deployment, entitySchema, instanceId, ...attributes);
   }
 }

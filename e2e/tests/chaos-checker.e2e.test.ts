@@ -1,7 +1,7 @@
 import { createTestDatabase, type TestDatabase } from '@orrery/testing';
 import { startAllInOne } from '@orrery/testing/system';
 import { Client } from 'pg';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { apiClient } from '../src/api/api-client.js';
 import { type Evidence, type JournalRow, readEntries } from '../src/chaos/check/evidence.js';
 import { findAll } from '../src/chaos/check/find-all.js';
@@ -19,6 +19,7 @@ import { PRICE, RECEIVER } from '../src/worlds/toasts.js';
 /** What a quiet system has stored: twelve executions, a write by hand, and a schedule that has fired once. */
 const template = { name: 'chaos_checker', prepare };
 const EXECUTIONS = 12;
+const TIMED = EXECUTIONS + 1;
 
 async function prepare(url: string): Promise<void> {
   await using system = await startAllInOne(url);
@@ -26,7 +27,18 @@ async function prepare(url: string): Promise<void> {
   const deployment = await (await counterWorld(api)).deploy();
   for (let number = 1; number <= EXECUTIONS; number += 1)
     expect((await api.post(`${deployment}/execute`, countRequest(number))).status).toBe(200);
-  const written = { entitySchema: 'counter', instanceId: 'by hand', state: { value: EXECUTIONS + 1 } };
+  // One timer is executed, another one stays where it is.
+  await api.post(`${deployment}/execute`, { ...countRequest(TIMED), after: 'PT1S' });
+  await vi.waitFor(async () => {
+    const { body } = await api.get(`${deployment}/history?trigger=timer`);
+    expect(body.data).toHaveLength(1);
+  });
+  await api.post(`${deployment}/execute`, {
+    event: 'count',
+    input: { operation: 0, counter: 'C' },
+    after: 'P365D',
+  });
+  const written = { entitySchema: 'counter', instanceId: 'by hand', state: { value: TIMED + 1 } };
   expect((await api.post(`${deployment}/entity-instances`, written)).status).toBe(201);
   // Its due times lie far away: the ledger below is the only one.
   const lap = await (await scheduledWorld(api, '0 0 1 1 *')).deploy();
@@ -127,6 +139,32 @@ describe('the checker of chaos', () => {
     expect((await whatOf(url, { operations })).join('\n')).toMatch(found);
   });
 
+  it.each([
+    ['lost', 'delete from runtime.timers', /neither executed nor cancelled/],
+    [
+      'early',
+      `update runtime.journal set executed_at = executed_at - interval '1 hour' where trigger = 'timer'`,
+      /executes the timer \S+ early/,
+    ],
+    [
+      'executed twice',
+      `update runtime.journal set recorded = (select recorded from runtime.journal where trigger = 'timer') where seq = 6`,
+      /executes a timer that is not pending/,
+    ],
+    [
+      'executed and still there',
+      `insert into runtime.timers (id, deployment_id, event, input, due_at, caller, set_seq, set_index, depth)
+        select (s.recorded -> 'timers' -> 0 ->> 'id')::uuid, j.deployment_id, 'count', '{}', now(), '{}', 1, 0, 1
+        from runtime.journal j join runtime.journal s on s.deployment_id = j.deployment_id
+          and s.seq = (j.recorded -> 'cause' ->> 'seq')::bigint where j.trigger = 'timer'`,
+      /is pending although/,
+    ],
+  ])('sees a timer that is %s', async (_what, statement, found) => {
+    const { url } = await copied();
+    await tamper(url, statement);
+    expect((await whatOf(url)).join('\n')).toMatch(found);
+  });
+
   it('sees an execution that happened twice', async () => {
     const { url } = await copied();
     const { operations } = await evidenceOf(url);
@@ -202,7 +240,7 @@ describe('the checker of chaos', () => {
     it.each([
       ['all is there', (all) => all, undefined],
       ['one was dropped', (all) => all.toSpliced(4, 1), /push 6 stands at position 5/],
-      ['the last was dropped', (all) => all.slice(0, -1), /1 of 12 executions are not on the chain/],
+      ['the last was dropped', (all) => all.slice(0, -1), /1 of 13 executions are not on the chain/],
       ['one came twice', (all) => all.toSpliced(4, 0, ...all.slice(3, 4)), /push 4 stands at position 5/],
       [
         'one has another content',
@@ -231,8 +269,8 @@ describe('the checker of chaos', () => {
     it.each([
       ['all arrived', (all) => all, undefined],
       ['one arrived twice, the second time late', (all) => [...all, ...all.slice(2, 3)], undefined],
-      ['one never arrived', (all) => all.toSpliced(4, 1), /was not sent 1 of 12 executions/],
-      ['the last never arrived', (all) => all.slice(0, -1), /was not sent 1 of 12 executions/],
+      ['one never arrived', (all) => all.toSpliced(4, 1), /was not sent 1 of 13 executions/],
+      ['the last never arrived', (all) => all.slice(0, -1), /was not sent 1 of 13 executions/],
       ['two arrived in another order', (all) => [...all.slice(1, 2), ...all.toSpliced(1, 1)], /out of order/],
       [
         'one has another content',

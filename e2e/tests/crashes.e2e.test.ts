@@ -2,12 +2,12 @@ import { Resources } from '@orrery/service-kit';
 import { createTestDatabase, describeWithNats, PATIENT } from '@orrery/testing';
 import { startNatsServer } from '@orrery/testing/servers';
 import { type FiveProcesses, startFiveProcesses } from '@orrery/testing/system';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { type ApiClient, apiClient } from '../src/api/api-client.js';
 import { findViolations } from '../src/invariants/find-violations.js';
 import { type CountingLoad, startCounting } from '../src/load/start-counting.js';
 import { sharedBy, untilOwned } from '../src/load/until-owned.js';
-import { counterWorld } from '../src/worlds/counter-world.js';
+import { counterWorld, countRequest } from '../src/worlds/counter-world.js';
 
 const DEPLOYMENTS = 8;
 const CLIENTS = 16;
@@ -54,6 +54,32 @@ describeWithNats(
       await counting.acknowledged(counting.count() + 150);
       await counting.finish();
       expect(await counting.problems()).toEqual([]);
+      expect(await findViolations(system.databaseUrl)).toEqual([]);
+    });
+
+    it('kill -9 of the owner between a due time and its commit leaves each timer executed once', async () => {
+      const api = apiClient(system.url, system.key);
+      const deployment = await (await counterWorld(api)).deploy();
+      const numbers = Array.from({ length: 100 }, (_, index) => index + 1);
+      const at = new Date(Date.now() + 4000).toISOString();
+      const set = (number: number) => api.post(`${deployment}/execute`, { ...countRequest(number), at });
+      expect((await Promise.all(numbers.map(set))).map(({ status }) => status)).toEqual(
+        numbers.map(() => 202),
+      );
+      const executed = async () => (await api.get(`${deployment}/history?trigger=timer&limit=100`)).body;
+      // The first of them are committed, others are under way.
+      await vi.waitFor(async () => expect((await executed()).pagination.total).toBeGreaterThan(0), {
+        interval: 5,
+      });
+      await system.kill('runtime');
+      system.restart('runtime');
+      await vi.waitFor(async () =>
+        expect((await api.get(`${deployment}/timers`)).body.pagination.total).toBe(0),
+      );
+      const done = (await executed()).data.map(
+        ({ input }: { input: { operation: number } }) => input.operation,
+      );
+      expect(done.sort((a: number, b: number) => a - b)).toEqual(numbers);
       expect(await findViolations(system.databaseUrl)).toEqual([]);
     });
 

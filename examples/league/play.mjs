@@ -64,3 +64,7 @@ await orrery('instances', 'check', season, 'team');
 say('The history, with what was refused; nobody can change it unseen');
 await orrery('history', 'list', season);
 await orrery('history', 'verify', season);
+
+say('The return matches: each books its result at once and schedules the next one, two seconds later');
+await orrery('execute', season, 'fixture_played', 'calendar=return');
+await orrery('timers', 'list', season);

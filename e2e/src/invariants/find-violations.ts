@@ -7,12 +7,13 @@ import {
   type StoredState,
   withStoredRows,
 } from './stored-rows.js';
+import { wrongTimers } from './wrong-timers.js';
 
 /**
  * Looks in PostgreSQL, for every deployment, at what must hold whatever happened: `seq` is 1…n, each entry's hash
  * covers it and the one before, failed executions change nothing, the fold of all changes is the instances, and the
- * head and its counters tell the same, and each payment has the one execution that its status says. Answers a sentence for
- * each violation.
+ * head and its counters tell the same, each payment has the one execution that its status says, and each timer was executed
+ * once, cancelled or replaced, or is pending. Answers a sentence for each violation.
  */
 export const findViolations = (databaseUrl: string): Promise<string[]> =>
   withStoredRows(databaseUrl, async (rows) => {
@@ -27,6 +28,7 @@ export const findViolations = (databaseUrl: string): Promise<string[]> =>
         ...wrongFold(before, entries, after),
         ...wrongHead(deployment, entries, after),
         ...(await rows.payments(deployment)).flatMap(wrongPayment),
+        ...wrongTimers(entries, await rows.timers(deployment)),
       ];
       violations.push(...found.map((what) => `deployment ${deployment.id}: ${what}`));
     }
@@ -104,6 +106,6 @@ function totalsOf(entries: readonly StoredEntry[], instances: readonly unknown[]
 const withoutZeros = (totals: Record<string, number>): Record<string, number> =>
   Object.fromEntries(
     Object.entries(totals).filter(
-      ([name, count]) => count !== 0 && /^(entries|instances|(admin|public|cron)_\w+)$/.test(name),
+      ([name, count]) => count !== 0 && /^(entries|instances|(admin|public|cron|timer)_\w+)$/.test(name),
     ),
   );

@@ -79,6 +79,10 @@ const storedRows = (client: Client) => ({
     );
     return rows;
   },
+  timers: async ({ id }: StoredDeployment): Promise<string[]> => {
+    const { rows } = await client.query('select id from runtime.timers where deployment_id = $1', [id]);
+    return rows.map((row) => row.id);
+  },
   /** What a clone began with. */
   origin: (deployment: StoredDeployment): Promise<StoredState[]> =>
     states(client, 'runtime.kept_states where deployment_id = $1 and seq = 0', deployment),

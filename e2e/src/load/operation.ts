@@ -1,7 +1,15 @@
 /** What a client knows of an operation in the end. `unknown`: it may have taken effect, once, or not at all. */
 export type Outcome = 'ok' | 'fail' | 'unknown';
 
-export type OperationKind = 'direct' | 'pushed' | 'asynchronous' | 'ai' | 'public' | 'paid' | 'write';
+export type OperationKind =
+  | 'direct'
+  | 'pushed'
+  | 'asynchronous'
+  | 'later'
+  | 'ai'
+  | 'public'
+  | 'paid'
+  | 'write';
 
 /** One request of an operation, and what came back. */
 export interface Try {

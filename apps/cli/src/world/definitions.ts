@@ -30,6 +30,7 @@ export const VERSION_MEMBERS = [
   'mutationSettings',
   'executionSettings',
   'guards',
+  'followUps',
 ] as const satisfies readonly (keyof VersionBody)[];
 
 /** Without absent members; null is as absent. */
@@ -93,6 +94,7 @@ function toVersionDefinition(version: VersionBody | VersionRecord): VersionBody 
       ...(execution.cron && { cron: stated(execution.cron) }),
     },
     guards: version.guards,
+    followUps: ifAny(version.followUps),
   });
 }
 

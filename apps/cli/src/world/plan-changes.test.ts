@@ -136,6 +136,7 @@ describe('the requests of a change', () => {
           outputSchema: null,
           readEntities: null,
           readHistory: null,
+          followUps: null,
           stateChanges: null,
           behaviorPrompt: null,
           mutationSettings: null,

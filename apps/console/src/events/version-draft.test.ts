@@ -24,7 +24,11 @@ const stored = (changes: object = {}) => ({ ...definition, ...changes }) as unkn
 
 describe('a version that is typed', () => {
   it('is sent as it was read', () => {
-    expect(versionBodyOf(versionDraftOf(stored()))).toEqual({ ...definition, readHistory: null });
+    expect(versionBodyOf(versionDraftOf(stored()))).toEqual({
+      ...definition,
+      readHistory: null,
+      followUps: null,
+    });
   });
 
   it('keeps what searches, and what a payment alone may execute', () => {
@@ -37,9 +41,13 @@ describe('a version that is typed', () => {
     expect(versionBodyOf(versionDraftOf(stored(searching)))).toEqual({
       ...definition,
       readHistory: null,
+      followUps: null,
       ...searching,
     });
-    const remembering = { readHistory: { last: 20, instances: 'read' as const } };
+    const remembering = {
+      readHistory: { last: 20, instances: 'read' as const },
+      followUps: [{ event: 'match', after: 'PT90S' }],
+    };
     expect(versionBodyOf(versionDraftOf(stored(remembering)))).toEqual({ ...definition, ...remembering });
   });
 
@@ -64,6 +72,7 @@ describe('a version that is typed', () => {
       behaviorPrompt: 'Let one win.',
       executionSettings: null,
       guards: null,
+      followUps: null,
     });
     const typed = { ...versionDraftOf(stored(empty)), visibility: 'public', decides: 'direct' } as const;
     expect(versionBodyOf({ ...typed, template: '{}' })).toMatchObject({

@@ -21,6 +21,8 @@ export const NEW_VERSION = {
   reads: [] as readonly ReadDraft[],
   /** JSON: which executions it remembers. */
   memory: '',
+  /** JSON: the list of what it sets. */
+  followUps: '',
   /** Null: every schema may be changed, each `partial`. */
   modes: null as Readonly<Record<string, ChangeMode>> | null,
   decides: 'direct' as 'direct' | 'ai',
@@ -65,6 +67,7 @@ export function versionDraftOf(version: EventVersion): VersionDraft {
       limit: textOf(limit),
     })),
     memory: textOf(version.readHistory),
+    followUps: textOf(version.followUps),
     modes: version.stateChanges,
     decides: mutationSettings?.mode ?? (behaviorPrompt ? 'ai' : 'direct'),
     template: textOf(mutationSettings?.template),
@@ -103,25 +106,40 @@ export function versionBodyOf(draft: VersionDraft, at = ''): VersionBody {
     ...decisionOf(draft, read),
     executionSettings: executionOf(draft, read),
     guards: guardsOf(draft, read),
+    followUps: read.list(draft.followUps, '/followUps') as VersionBody['followUps'] & null,
   };
   if (problems.length > 0) throw new Unreadable(problems);
   return body;
 }
 
+const isList = (value: unknown): value is unknown[] => Array.isArray(value);
+
+function readJson<T>(
+  text: string,
+  fits: (value: unknown) => value is T,
+  message: string,
+  pointer: string,
+  problems: Problem[],
+): T | null {
+  if (text.trim() === '') return null;
+  try {
+    const value: unknown = JSON.parse(text);
+    if (fits(value)) return value;
+    problems.push({ pointer, message });
+  } catch (error) {
+    problems.push({ pointer, message: `It is no JSON: ${(error as Error).message}` });
+  }
+  return null;
+}
+
 /** Reads what was typed; what stands for no value is noted with its pointer. */
 const readerOf = (at: string, problems: Problem[]) => ({
   /** An object; null for nothing. */
-  json: (text: string, pointer: string): JsonObject | null => {
-    if (text.trim() === '') return null;
-    try {
-      const value: unknown = JSON.parse(text);
-      if (isObject(value)) return value;
-      problems.push({ pointer: at + pointer, message: 'It must be an object: { … }.' });
-    } catch (error) {
-      problems.push({ pointer: at + pointer, message: `It is no JSON: ${(error as Error).message}` });
-    }
-    return null;
-  },
+  json: (text: string, pointer: string) =>
+    readJson(text, isObject, 'It must be an object: { … }.', at + pointer, problems),
+  /** A list; null for nothing. */
+  list: (text: string, pointer: string) =>
+    readJson(text, isList, 'It must be a list: [ … ].', at + pointer, problems),
   /** JSON would make null of what is no number. */
   number: (text: string, pointer: string): number | undefined => {
     const message = whyNoNumber(text);

@@ -60,6 +60,13 @@ export function VersionForm({ world, ...props }: VersionFormProps & { world: str
       <Part title="What decides" lead="A template computes the changes; an AI model proposes them.">
         <Decision {...parts} example={data?.data[0]} />
       </Part>
+      <Part title="What follows" lead="Executions that it sets once it has succeeded.">
+        <JsonEditor
+          {...parts.json('followUps', '/followUps')}
+          hint='A list such as [{ "event": "match", "after": "PT90S", "when": "{{ !result.isOver }}" }]; empty for none.'
+          rows={3}
+        />
+      </Part>
       <Part title="Guards" lead="Limits on its changes, whatever is proposed.">
         <Guards {...parts} />
       </Part>

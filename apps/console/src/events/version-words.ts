@@ -50,6 +50,7 @@ export const VERSION_LABELS: FieldLabels = {
   '/mutationSettings/behaviorPrompt': 'Behaviour prompt',
   '/behaviorPrompt': 'Behaviour prompt',
   '/guards': 'Guards',
+  '/followUps': 'What follows',
   '/guards/maxInstances': 'Instances changed at most',
   '/guards/maxDelta': 'How far numbers may move',
   '/guards/deny': 'Attributes that stay',
@@ -81,6 +82,7 @@ const PARTS = [
   '/mutationSettings/behaviorPrompt',
   '/behaviorPrompt',
   '/guards',
+  '/followUps',
   '/executionSettings/priceUsd',
   '/executionSettings/cron',
 ];

@@ -77,6 +77,7 @@ function definitionOf(version: EventVersion): object {
     'mutationSettings',
     'executionSettings',
     'guards',
+    'followUps',
   ] as const;
   return Object.fromEntries(
     parts.flatMap((part) => (version[part] === undefined ? [] : [[part, version[part]]])),

@@ -4,6 +4,8 @@ import { query } from '@orrery/testing/servers';
 /** What is under way, by what it is: each answers how many, and the oldest of them. */
 const UNDER_WAY = {
   'runs under way': `select count(*)::int as count, min(id::text) as one from runtime.runs where ended_at is null`,
+  'timers that are due': `select count(*)::int as count, min(id::text) as one from runtime.timers
+    where due_at < now() + interval '1 minute'`,
   // A refused one is looked up once more when it has become invalid: it may have been charged after all.
   'payments under way': `select count(*)::int as count, min(key) as one from runtime.payments
     where check_at is not null or status not in ('settled', 'released', 'refused', 'uncollected', 'refund_due')`,

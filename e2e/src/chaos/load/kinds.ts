@@ -70,6 +70,20 @@ const asynchronous: Perform = async ({ client, random, log, worlds }) => {
   }
 };
 
+/** Asks for an execution in a second: it has succeeded once its timer is set, for it is executed then. */
+const later: Perform = async ({ client, random, log, worlds }) => {
+  const path = random.anyOf(worlds.counting);
+  const operation = log.begin('later', addressOf(path));
+  const body = { ...countRequest(operation.number), after: 'PT1S' };
+  const asked = { method: 'POST', path: `/api${path}/execute`, body, headers: keyOf(operation) };
+  for (let tries = 0; tries < 60; tries += 1) {
+    const reply = await performOnce(client, operation, asked);
+    if ('answer' in reply && reply.answer.status === 202) operation.outcome = 'ok';
+    if (operation.outcome !== 'unknown') return;
+    await systemClock.sleep(200);
+  }
+};
+
 /** A wallet's request for an operation. */
 function signedFor({ number, deployment }: Operation, event: string) {
   const signed = createWallet().sign({ deployment, event });
@@ -118,6 +132,7 @@ export const KINDS: readonly { readonly weight: number; readonly perform: Perfor
   { weight: 3, perform: execute('pushed', ({ pushed }) => pushed) },
   { weight: 3, perform: execute('ai', ({ judged }) => judged, 'judge') },
   { weight: 2, perform: asynchronous },
+  { weight: 3, perform: later },
   { weight: 3, perform: publicly },
   { weight: 2, perform: paid },
   { weight: 3, perform: write },

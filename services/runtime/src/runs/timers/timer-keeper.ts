@@ -22,7 +22,7 @@ export type TimerKeeper = ReturnType<typeof startTimerKeeper>;
 
 const INTERVAL_MS = 5000;
 /** Timers in the lanes at once, of all deployments: callers of others wait behind these at most. */
-const AT_ONCE = 200;
+const AT_ONCE = 80;
 /** Deployments whose timers are executed at once. */
 const DEPLOYMENTS_AT_ONCE = 32;
 /** How long the timers of a deployment wait for one that waits for a run, in milliseconds. */
