@@ -231,6 +231,7 @@ const SHARED: Partial<Record<Outcome, (route: RpcName) => Attempt>> = {
     const good = GOOD[route]?.() ?? {};
     return send({ ...good, body: { ...(good.body as object | undefined), nonsense: 1 } });
   },
+  revision_mismatch: (route) => (send) => send({ ...GOOD[route]?.(), headers: { 'if-match': '"other"' } }),
   page_too_deep: (route) => (send) => send({ ...GOOD[route]?.(), query: { page: '1001', limit: '100' } }),
   idempotency_key_reused: (route) => async (send) => {
     const good = GOOD[route]?.() ?? {};

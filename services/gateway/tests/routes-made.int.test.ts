@@ -82,7 +82,7 @@ describe('a route made of an RPC', () => {
 
   it('answers 202 to what was only taken on', async () => {
     const { app, answers } = fakeApp();
-    answers['things.open'] = async () => ({ data: { later: true } });
+    answers['things.open'] = async () => ({ data: { later: true, executionId: 'e' } });
     const answer = await app.inject({ method: 'POST', url: '/app/things', body: {} });
     expect(answer.statusCode).toBe(202);
     expect(answer.headers['preference-applied']).toBe('respond-async');

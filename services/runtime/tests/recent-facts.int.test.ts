@@ -90,6 +90,12 @@ async function leaveEveryKind(): Promise<void> {
   await execute({ id: 'n' });
   await call('bindings.update', { params, body: [{ event: 'increment', targetChains: [] }] });
   await execute({ id: 'n' });
+  await call('deployments.execute', {
+    params,
+    body: { event: 'increment', input: { id: 'n' }, after: 'PT1H' },
+  });
+  const [timer] = (await call('timers.list', { params })).data;
+  await call('timers.cancel', { params: { ...params, timerId: timer?.timerId } });
   await call('bindings.remove', { params, query: { event: 'breaks' } });
   await call('deployments.update', { params, body: { description: 'é', aiDailyBudgetUsd: 0.1 } });
   for (const action of ['publish', 'unpublish', 'pause', 'resume', 'lock'] as const)

@@ -41,7 +41,10 @@ export const thingContract = defineContract('things', {
   }).write('POST', '', 'Open a thing', {
     http: {
       bodyBytes: () => 1024,
-      accepted: { data: [z.strictObject({ later: z.boolean() })], is: (data) => 'later' in data },
+      accepted: {
+        data: [z.strictObject({ later: z.boolean(), executionId: z.string().optional() })],
+        is: (data) => 'later' in data,
+      },
     },
     body: z.strictObject({ later: z.boolean().optional() }),
     data: z.any(),
