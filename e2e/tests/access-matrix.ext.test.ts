@@ -8,6 +8,7 @@ describeWithNats('five processes', () =>
     const nats = await startNatsServer();
     const database = await createTestDatabase();
     cleanUp.push(() => database.drop(), nats.stop);
-    return startFiveProcesses({ databaseUrl: database.url, natsUrl: nats.url }, unlimited);
+    const env = { ...unlimited, WEBHOOK_KEYS: '5a'.repeat(32) };
+    return startFiveProcesses({ databaseUrl: database.url, natsUrl: nats.url }, env);
   }),
 );
