@@ -8,6 +8,8 @@ export const DEPLOYMENT = `${DEPLOYMENTS}/{address}` as const;
 export const BINDINGS = `${DEPLOYMENT}/event-bindings` as const;
 export const INSTANCES = `${DEPLOYMENT}/entity-instances` as const;
 export const SCHEDULES = `${DEPLOYMENT}/schedules` as const;
+export const TIMERS = `${DEPLOYMENT}/timers` as const;
+export const HISTORY = `${DEPLOYMENT}/history` as const;
 export const PUSHES = `${DEPLOYMENT}/pushes` as const;
 export const WEBHOOKS = `${DEPLOYMENT}/webhooks` as const;
 

@@ -13,6 +13,7 @@ export type NewInstance = Records['NewEntityInstance'];
 export type EventBinding = Records['EventBinding'];
 export type Schedule = Records['Schedule'];
 export type Occurrence = Records['Occurrence'];
+export type Timer = Records['Timer'];
 export type Push = Records['Push'];
 export type Webhook = Records['Webhook'];
 export type WebhookDelivery = Records['WebhookDelivery'];

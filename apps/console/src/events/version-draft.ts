@@ -1,4 +1,4 @@
-import type { components, JsonObject } from '@orrery/sdk';
+import type { components } from '@orrery/sdk';
 import type { EventVersion } from '../api/records.js';
 import { isObject } from '../forms/json.js';
 import { type Problem, Unreadable } from '../ui/messages.js';

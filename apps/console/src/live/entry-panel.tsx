@@ -7,6 +7,7 @@ import { Diff } from '../ui/lazily.js';
 import { Await } from '../ui/messages.js';
 import { Card, Details, Section } from '../ui/page.js';
 import { Badge, CopyableCode, Time } from '../ui/values.js';
+import { Consequences } from './consequences.js';
 import { beginOf, callerOf, type JournalEntry, reasonOf, titleOf } from './entry-words.js';
 import { useLive } from './live.js';
 import { blockOf } from './queries.js';
@@ -52,6 +53,7 @@ function Entry({ entry }: { entry: JournalEntry }) {
         </div>
       )}
       <Changes entry={entry} />
+      <Consequences entry={entry} />
       <Part title="Input" value={input} />
       {result !== null && <Part title="Result" value={result} />}
       <Details

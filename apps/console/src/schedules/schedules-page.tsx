@@ -1,4 +1,5 @@
 import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
 import { useChange } from '../api/change.js';
 import { deploymentPath, SCHEDULES, useDeploymentRef, useNextTimes } from '../api/deployments.js';
 import { keyOf, REFRESHED, useList, usePage } from '../api/read.js';
@@ -12,10 +13,21 @@ import { usePageSearch } from '../ui/search-values.js';
 import { type Column, Listing } from '../ui/table.js';
 import { Badge, Failure, Time } from '../ui/values.js';
 import { kindWords, outcomeTone, outcomeWords, reasonWords, STATUSES } from './ledger-words.js';
+import { Timers } from './timers.js';
 
 const ROUTE = '/worlds/$world/deployments/$deployment/schedules';
 
 export default function SchedulesPage() {
+  const [timersPage, showTimers] = useState(1);
+  return (
+    <>
+      <Timers page={timersPage} onPage={showTimers} />
+      <ScheduleList />
+    </>
+  );
+}
+
+function ScheduleList() {
   const ref = useDeploymentRef();
   return (
     <Await query={useList(SCHEDULES, deploymentPath(ref), REFRESHED)} what="the schedules">
