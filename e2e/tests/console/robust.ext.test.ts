@@ -193,6 +193,7 @@ describeWithProgram('chromium', 'what a builder runs into during a day with the 
     const { page } = watched;
     await page.getByText('live', { exact: true }).waitFor();
     await page.route('**/entity-instances*', async (route) => {
+      // As long as a slow line takes; nothing waits for this.
       await new Promise((resolve) => setTimeout(resolve, 300));
       await route.continue();
     });
