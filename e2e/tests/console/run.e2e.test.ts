@@ -79,9 +79,9 @@ describeWithProgram('chromium', 'an example world in the console', () => {
       // What was before the entry, not what is now.
       await waitForRow(page, 'Changes of team:Oak', /^points/, 'points | 0 | 3 +3');
       await page.getByText('"Oak 2:1 Elm"').waitFor();
-      await page.getByRole('link', { name: 'Entry 5 in the live page' }).waitFor();
+      await page.getByRole('link', { name: 'Entry 6 in the live page' }).waitFor();
       const [entry, ...others] = await historyOf(deployment);
-      expect(entry).toMatchObject({ seq: 5, status: 'succeeded', input: { home: 'Oak', awayGoals: 1 } });
+      expect(entry).toMatchObject({ seq: 6, status: 'succeeded', input: { home: 'Oak', awayGoals: 1 } });
       expect(others).toEqual([]);
       await expectSound(watched);
     });
