@@ -94,9 +94,10 @@ function mediansOf(name: string, values: readonly Measured[]): Medians {
   };
 }
 
-function lineOf({ name, perSecond, least, most }: Medians, base: number): string {
+function lineOf({ name, perSecond, least, most, p50Ms, p99Ms }: Medians, base: number): string {
   const range = `${Math.round(least)}–${Math.round(most)}`;
-  return `${name.padEnd(42)} ${String(Math.round(perSecond)).padStart(6)}/s  (${range})  × ${(perSecond / base).toFixed(2)}`;
+  const latency = Number.isNaN(p99Ms) ? '' : `  p50 · p99 ${p50Ms.toFixed(1)} · ${p99Ms.toFixed(1)} ms`;
+  return `${name.padEnd(42)} ${String(Math.round(perSecond)).padStart(6)}/s  (${range})  × ${(perSecond / base).toFixed(2)}${latency}`;
 }
 
 /** Of values in any order. */

@@ -89,6 +89,27 @@ export const instancePath = (executePath: string): string =>
 /** The address in such a path. */
 export const addressIn = (executePath: string): string => executePath.split('/').at(-2) ?? '';
 
+/** A deployment with `count` players, no two of them with the same score. Answers its path. */
+export async function setUpLeaderboard(system: System, count: number): Promise<string> {
+  const post = poster(system);
+  const world = `/worlds/${(await post('/worlds', { name: 'Players' })).address}`;
+  const attributes = [{ name: 'score', type: 'integer' }];
+  await post(`${world}/entity-schemas`, { name: 'player', attributes });
+  const { address } = await post(`${world}/deployments`, { name: 'Leaderboard', bindings: [] });
+  const deployment = `${world}/deployments/${address}`;
+  let next = 0;
+  const makeSome = async () => {
+    for (let index = next++; index < count; index = next++) {
+      // A prime step spreads the scores.
+      const state = { score: (index * 7919) % count };
+      const instance = { entitySchema: 'player', instanceId: `player ${index}`, state };
+      await post(`${deployment}/entity-instances`, instance);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, makeSome));
+  return `/api${deployment}`;
+}
+
 /** Events of each deployment with schedules. */
 const EVENTS = 20;
 

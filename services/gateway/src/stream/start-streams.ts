@@ -114,7 +114,7 @@ export function streamDeployment(context: StreamContext, shared: Shared): Stream
     const find = () => visibleDeployment(context, request, call);
     const { address } = await find();
     await shared.whileListening(async () => {
-      const { head } = await shared.journal.after(address, 0, call.signal);
+      const head = await shared.journal.headOf(address, 0, call.signal);
       const lastEventId = request.headers['last-event-id'];
       const seq = lastEventId === undefined ? head : Math.min(Number(lastEventId), head);
       const serveIt = () =>

@@ -104,7 +104,8 @@ export function createJournalClient(bus: Pick<Bus, 'call'>, clock: Clock) {
   return {
     after: (deployment: string, seq: number, signal: AbortSignal) => range(deployment, seq, PAGE, signal),
     /** The last seq of the journal; `known` is a seq that the journal contains. */
-    headOf: async (deployment: string, known: number) => (await range(deployment, known, 1)).head,
+    headOf: async (deployment: string, known: number, signal?: AbortSignal) =>
+      (await range(deployment, known, 1, signal)).head,
   };
 }
 
