@@ -3,14 +3,7 @@ import { createLogger } from '@orrery/service-kit';
 import { createTestDatabase, type TestDatabase } from '@orrery/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type JournalEntryDraft, sealEntry } from '../src/core/entries/entry.js';
-import {
-  type Batch,
-  type BindingWrite,
-  batchRows,
-  newBatch,
-  newTimerWrites,
-  type TouchedInstance,
-} from '../src/store/commit/batch.js';
+import { type Batch, batchRows, newBatch, newTimerWrites } from '../src/store/commit/batch.js';
 import {
   createCommit,
   ONCE_STATEMENT,
@@ -20,6 +13,7 @@ import {
   WHOLE_STATEMENT,
 } from '../src/store/commit/commit-statement.js';
 import type { PaymentEffect } from '../src/store/commit/effects.js';
+import type { BindingWrite, TouchedInstance } from '../src/store/commit/writes.js';
 import { acquire, raiseEpochs, readBalance, readOwners, renew } from '../src/store/leases/leases.js';
 import { totalsOfPayments } from '../src/store/runs/payment-store.js';
 import type { DeploymentState } from '../src/store/state/deployment-state.js';

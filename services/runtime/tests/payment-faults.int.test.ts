@@ -22,7 +22,7 @@ it.each(TRIALS)(
   '%o ends as %s, charged at most once, never without a result, nor with one for nothing',
   async (trial, status) => {
     const verdict = await run(trial);
-    expect(verdict).toMatchObject({ status, isCounted: true, unserved: false, unpaid: false });
+    expect(verdict).toMatchObject({ status, isCounted: true, isTimed: true, unserved: false, unpaid: false });
     expect([verdict.charges, verdict.succeeded + verdict.failed]).toEqual([status === 'settled' ? 1 : 0, 1]);
   },
 );

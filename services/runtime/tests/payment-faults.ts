@@ -47,6 +47,8 @@ export interface Verdict {
   readonly unserved: boolean;
   /** Whether the status fits: of a charge without an execution it says that it is due for a refund. */
   readonly isCounted: boolean;
+  /** Whether the one pending timer is the one that the execution set, where it succeeded, and else the one from before. */
+  readonly isTimed: boolean;
 }
 
 const settleMs = 300;
@@ -55,7 +57,8 @@ const settleMs = 300;
 export async function preparePaymentFaults(house: House) {
   const { query, makeDue, reconcile } = await lookOnPayments(house);
   const executionSettings = { visibility: 'public' as const, priceUsd: 0.01 };
-  house.catalog.plantVersion({ ...incrementVersion, event: 'priced', executionSettings });
+  const followUps = [{ event: 'priced', after: 'PT1H', key: 'next' }];
+  house.catalog.plantVersion({ ...incrementVersion, event: 'priced', executionSettings, followUps });
 
   return async (trial: Trial): Promise<Verdict> => {
     const { world, parties, charges } = createPaymentWorld();
@@ -81,6 +84,8 @@ export async function preparePaymentFaults(house: House) {
     });
     const { params, deployment } = planted;
     await house.call('deployments.publish', { params });
+    const before = { event: 'priced', input: { id: 'a' }, after: 'PT2H', key: 'next' };
+    await house.call('deployments.execute', { params, body: before });
     const at = Date.now();
     const sends = sendsTo(house, deployment.address);
     const send = (payment: OfferedPayment | null, patience: number) => sends({ at, payment, patience });
@@ -121,6 +126,10 @@ async function verdictOf(query: Query, deploymentId: number, charged: number): P
     "select status, count(*)::int as n from journal where deployment_id = $1 and kind = 'execution' group by status",
     [deploymentId],
   );
+  const timers = await query<{ kind: string }>(
+    'select j.kind from timers t join journal j on j.deployment_id = t.deployment_id and j.seq = t.set_seq where t.deployment_id = $1',
+    [deploymentId],
+  );
   const count = (status: string) => entries.find((one) => one.status === status)?.n ?? 0;
   const [succeeded, failed] = [count('succeeded'), count('failed')];
   const { status = 'none', transaction = null } = payment ?? {};
@@ -131,7 +140,9 @@ async function verdictOf(query: Query, deploymentId: number, charged: number): P
     : succeeded > 0
       ? status === 'settled'
       : status === 'refused' || status === 'released' || status === 'none';
-  return { charges: charged, succeeded, failed, status, unpaid, unserved, isCounted };
+  const setter = succeeded > 0 ? 'execution' : 'timer_set';
+  const isTimed = timers.length === 1 && timers[0]?.kind === setter;
+  return { charges: charged, succeeded, failed, status, unpaid, unserved, isCounted, isTimed };
 }
 
 /** Repeats a request until the execution has ended, however it did, or awaits its payment. */

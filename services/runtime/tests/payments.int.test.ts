@@ -14,7 +14,7 @@ const { world, parties, charges, calls, reset } = createPaymentWorld();
 const { query, makeDue, reconcile } = await lookOnPayments(house);
 
 const OTHER_WALLET = '7xKXtg2CW87d97TXJSDpbD5jBkheTqA83TZRuJosgAsU';
-const EVENTS = ['increment', 'priced', 'marked', 'free', 'judged', 'failing'];
+const EVENTS = ['increment', 'priced', 'marked', 'free', 'judged', 'failing', 'followed'];
 
 /** A receiver on Solana cannot be paid. */
 const ON_EVM = TEST_NETWORKS.accepts.filter(({ family }) => family === 'evm');
@@ -40,6 +40,12 @@ beforeAll(async () => {
   const priced = { executionSettings: { visibility: 'public' as const, priceUsd: 0.01 } };
   house.catalog.plantSchema('mark', [attribute('by', 'string')]);
   house.catalog.plantVersion({ ...incrementVersion, ...priced, event: 'priced' });
+  house.catalog.plantVersion({
+    ...incrementVersion,
+    ...priced,
+    event: 'followed',
+    followUps: [{ event: 'increment', input: { id: 'a' }, after: 'PT1H' }],
+  });
   house.catalog.plantVersion({
     ...incrementVersion,
     event: 'free',
@@ -486,6 +492,20 @@ describe('a settlement', () => {
     expect(await list()).toMatchObject({
       data: [{ status: 'refused', reason: expect.stringMatching(/balance/) }],
     });
+  });
+
+  it('that is refused sets none of the timers that its execution would have set', async () => {
+    await boot();
+    const { pay, params, history } = await plant();
+    const timers = async () => (await house.call('timers.list', { params })).data;
+    world.conduct = 'refuses';
+    expect(await codeOf(pay({ event: 'followed' }))).toBe('payment_refused');
+    expect(await timers()).toEqual([]);
+    expect((await history())[0]).not.toHaveProperty('timers');
+    world.conduct = 'settles';
+    await pay({ event: 'followed' });
+    expect(await timers()).toHaveLength(1);
+    expect((await history())[0]?.timers).toHaveLength(1);
   });
 
   it('whose refusal turns out to be a charge after all is due for a refund', async () => {

@@ -1,7 +1,7 @@
 import type { JsonObject, ReadEntity } from '@orrery/contracts';
 import { expect, test } from 'vitest';
-import { readEntities, selectEntities } from './execute-event.js';
 import { executionOf, viewOf } from './execution.test-support.js';
+import { inRequest, readEntities, selectEntities } from './read-entities.js';
 
 const states = {
   horse: { H1: { wins: 1 }, 'horse:H1': { wins: 2 }, '7': { wins: 7 } },
@@ -67,6 +67,11 @@ test('an object selects nothing that could be meant', () => {
       errors: [expect.objectContaining({ pointer: '/input/id' })],
     }),
   );
+});
+
+test('a problem of the input is told by its path in the request', () => {
+  const problem = { pointer: '/amount', code: 'type', message: 'Must be a number.' };
+  expect(inRequest(problem)).toEqual({ ...problem, pointer: '/input/amount' });
 });
 
 test('an item without a filter wins over one with', () => {

@@ -1,7 +1,7 @@
 import type { JsonObject, ReadEntity } from '@orrery/contracts';
 import { expect, test } from 'vitest';
-import { readEntities, selectEntities } from './execute-event.js';
 import { executionOf, viewOf } from './execution.test-support.js';
+import { readEntities, selectEntities } from './read-entities.js';
 import {
   compileSearch,
   MAX_SEARCHED,

@@ -19,7 +19,7 @@ import {
 import type { Evidence } from '../../core/models/model.js';
 import type { ItemOutcome } from '../../lane/items/work-item.js';
 import type { TimerEffects } from '../../store/commit/effects.js';
-import { unknownKeys } from '../../store/commit/stage-timers.js';
+import { checkPlan } from '../../store/commit/stage-timers.js';
 import type { DeploymentState } from '../../store/state/deployment-state.js';
 import type { ExecutedTimer } from '../../store/state/timer-store.js';
 import type { Resolved } from './resolve-event.js';
@@ -153,7 +153,7 @@ function timersOf(
   // What is replayed sets nothing: what it set is replayed as well. Nor does a fork that is not kept.
   if (planned.length === 0 || seen !== undefined || state.row.is_kept === false) return {};
   try {
-    const needs = unknownKeys(state, planned, { tree: timer?.tree, ends: timer === undefined ? 0 : 1 });
+    const needs = checkPlan(state, planned, { tree: timer?.tree, ends: timer === undefined ? 0 : 1 });
     if (needs.length > 0) return { needs };
   } catch (error) {
     return { error: asServiceError(error) };

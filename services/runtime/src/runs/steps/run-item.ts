@@ -2,20 +2,12 @@ import {
   asServiceError,
   type JsonObject,
   type JsonValue,
-  ServiceError,
+  type ServiceError,
   toErrorReply,
 } from '@orrery/contracts';
 import { monotonicOf } from '@orrery/service-kit';
-import { noChanges } from '../../core/deciding/check-changes.js';
 import type { Execution, Success } from '../../core/deciding/execution.js';
-import {
-  changeKey,
-  executionErrorOf,
-  type JournalEntryDraft,
-  LLM_TEXTS,
-  storedChanges,
-  uuidV7,
-} from '../../core/entries/entry.js';
+import { changeKey, LLM_TEXTS } from '../../core/entries/entry.js';
 import { type DeciderAnswer, type Evidence, evidenceOf } from '../../core/models/model.js';
 import type { Payment } from '../../core/payments/payment.js';
 import { endOfKeys } from '../../lane/items/once-item.js';
@@ -32,7 +24,7 @@ import {
 } from '../../store/runs/run-store.js';
 import type { DeploymentState, Holds, OpenRun } from '../../store/state/deployment-state.js';
 import type { Settlement } from '../payments/settle-payment.js';
-import { type EntryDetails, withEntry, withRefundDue } from '../requests/conclude.js';
+import { type EntryDetails, withRefundDue } from '../requests/conclude.js';
 import { failedTimer } from '../requests/failed-timer.js';
 import {
   type Briefing,
@@ -45,6 +37,7 @@ import {
   withTexts,
 } from '../requests/resolve-event.js';
 import type { RunDependencies } from '../requests/run-dependencies.js';
+import { failedAfterStaging } from './staged-outcome.js';
 
 /** A step that is to be taken: a run as its row has it, and what takes it to its next state. */
 export interface Step extends RunDependencies {
@@ -301,66 +294,6 @@ function keyOf(row: RunRow): KeyedEffect | undefined {
   if (accountId === null || operation === null || key === null) return undefined;
   const keyed = { accountId, operation, key, requestHash };
   return requestOf(row).asynchronous ? { ...keyed, answer: { ...acceptedAnswer(row.id) } } : keyed;
-}
-
-/** What is committed, exactly so, once the payment is settled (the column `staged`). */
-export interface StagedOutcome extends Pick<Effects, 'durationMs' | 'pushes' | 'llm' | 'timers'> {
-  readonly entry: JournalEntryDraft;
-}
-
-/**
- * What is stored of it. The release before reads the time of the decision as `executedAt`, and what it stored has neither
- * `decidedAt` nor `evaluator`.
- */
-type StoredOutcome = Omit<StagedOutcome, 'entry'> & {
-  readonly entry: Omit<JournalEntryDraft, 'decidedAt' | 'evaluator'> &
-    Partial<JournalEntryDraft> & { executedAt: string };
-};
-
-export const storedOutcome = ({ entry, ...rest }: StagedOutcome): StoredOutcome => ({
-  ...rest,
-  entry: { ...entry, executedAt: entry.decidedAt },
-});
-
-/** What `stageRun` stored. */
-export function stagedOutcomeOf({ staged }: Pick<RunRow, 'staged'>): StagedOutcome {
-  const { entry, ...rest } = staged as unknown as StoredOutcome;
-  const { executedAt, decidedAt = executedAt, evaluator = 1, ...draft } = entry;
-  return { ...rest, entry: { ...draft, decidedAt, evaluator, changes: storedChanges(draft.changes) } };
-}
-
-/** The payment of a run that is paid for. */
-export function requiredPayment(row: RunRow): Payment {
-  const payment = paymentOf(row);
-  if (payment === undefined) throw new ServiceError('internal', 'A run without a payment was staged.');
-  return payment;
-}
-
-/**
- * The failed entry of a run that was staged: nothing of what was staged is committed. It names the version that was
- * decided, whatever is bound by now. `journalled` is what the entry holds of the error.
- */
-export function failedAfterStaging(
-  row: RunRow,
-  error: ServiceError,
-  now: number,
-  journalled = error,
-): Extract<ItemOutcome<never>, { kind: 'commit' }> {
-  const { entry: staged, llm = null } = stagedOutcomeOf(row);
-  const entry = {
-    ...staged,
-    id: uuidV7(now),
-    status: 'failed' as const,
-    changes: noChanges(),
-    result: null,
-    error: executionErrorOf(journalled),
-    decidedAt: new Date(now).toISOString(),
-  };
-  return {
-    kind: 'commit',
-    effects: { entry, llm, durationMs: Math.max(0, now - row.created_at.getTime()) },
-    answer: (sealed) => ({ error: withEntry(error, sealed) }),
-  };
 }
 
 /** What must not change so that a decision on it stays fresh. */

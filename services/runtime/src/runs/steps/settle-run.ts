@@ -8,6 +8,7 @@ import { sentenceOf } from '../../core/payments/payment-reasons.js';
 import type { ItemOutcome } from '../../lane/items/work-item.js';
 import type { Effects } from '../../store/commit/effects.js';
 import { schemasCreatedBy } from '../../store/commit/stage-effects.js';
+import { unknownKeys } from '../../store/commit/stage-timers.js';
 import { paymentProgress } from '../../store/runs/payment-store.js';
 import type { RunRow } from '../../store/runs/run-store.js';
 import {
@@ -23,19 +24,21 @@ import {
   endRun,
   evidenceColumn,
   evidenceOfRun,
-  failedAfterStaging,
   holdsOf,
   openItem,
   paymentUpdate,
-  requiredPayment,
-  type StagedOutcome,
   type Step,
   type StepContext,
-  stagedOutcomeOf,
-  storedOutcome,
   updateRun,
   withEvidence,
 } from './run-item.js';
+import {
+  failedAfterStaging,
+  requiredPayment,
+  type StagedOutcome,
+  stagedOutcomeOf,
+  storedOutcome,
+} from './staged-outcome.js';
 
 /**
  * Stores what the run will commit, and holds at once what it has read and what it will change: from here on nothing can
@@ -164,7 +167,7 @@ export async function endSettlement(step: Step, settlement: Settlement): Promise
 /** Nothing is checked again: pauses, bindings, limits and deadlines have no say once the payment is charged. */
 function commitStaged(
   row: RunRow,
-  { instances }: DeploymentState,
+  { instances, timers }: DeploymentState,
   transaction: string,
   now: number,
 ): ItemOutcome<ExecutionAnswer | undefined> {
@@ -173,7 +176,9 @@ function commitStaged(
   const missing = entry.changes.filter(
     ({ entitySchema, instanceId }) => instances.get(entitySchema, instanceId) === undefined,
   );
-  if (missing.length > 0) return { kind: 'needs', needs: { instances: missing } };
+  const timerKeys = unknownKeys({ timers }, rest.timers?.planned ?? []);
+  if (missing.length + timerKeys.length > 0)
+    return { kind: 'needs', needs: { instances: missing, timerKeys } };
   const outcome: ItemOutcome<ExecutionAnswer> = {
     kind: 'commit',
     effects: { entry, ...rest },

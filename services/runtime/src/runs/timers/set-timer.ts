@@ -14,7 +14,7 @@ import { recordTimers, timerIdOf } from '../../core/deciding/follow-ups.js';
 import { lifecycleEntry } from '../../core/deciding/lifecycle-entry.js';
 import { keyedItem } from '../../lane/items/once-item.js';
 import type { WorkItem } from '../../lane/items/work-item.js';
-import { unknownKeys } from '../../store/commit/stage-timers.js';
+import { checkPlan } from '../../store/commit/stage-timers.js';
 import { type Confirmed, confirmVersion, resolveEvent } from '../requests/resolve-event.js';
 import type { RunDependencies } from '../requests/run-dependencies.js';
 
@@ -53,7 +53,7 @@ export function setTimer(
       if (resolved === 'prepare') return { kind: 'prepare' };
       refuseInput(resolved.definition, input, limits);
       const planned = [{ event, input, dueAt: dueAt(request, now), isNext: false, key }];
-      const timerKeys = unknownKeys(state, planned);
+      const timerKeys = checkPlan(state, planned);
       if (timerKeys.length > 0) return { kind: 'needs', needs: { timerKeys } };
       const due = new Date(dueAt(request, now)).toISOString();
       const draft = lifecycleEntry('timer_set', state.row.address, call.caller, now, {

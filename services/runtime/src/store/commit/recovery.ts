@@ -1,7 +1,8 @@
 import { type Clock, retry } from '@orrery/service-kit';
 import { type HeldPartitions, raiseEpochs } from '../leases/leases.js';
 import type { Db } from '../tables/schema.js';
-import type { Batch, RunWrite } from './batch.js';
+import type { Batch } from './batch.js';
+import type { RunWrite } from './writes.js';
 
 /** `unclear`: another process owns the run by now and has taken it further, from wherever it was. */
 type Proof = 'written' | 'unwritten' | 'unclear';

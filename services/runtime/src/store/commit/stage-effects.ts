@@ -10,9 +10,10 @@ import { type CheckedChange, hasCheckpoint, type SealedEntry, sealEntry } from '
 import { type Binding, type DeploymentState, type JournalHead, keyIdOf } from '../state/deployment-state.js';
 import type { IdBlocks } from '../state/id-blocks.js';
 import { roughSize } from '../state/instance-memory.js';
-import { type Batch, type OnceKeyWrite, onceKeyId } from './batch.js';
+import { type Batch, onceKeyId } from './batch.js';
 import type { Effects, KeyedEffect, OnceKeyEffect, PaymentEffect, RunEffect } from './effects.js';
 import { stageAllTimers, stageTimers } from './stage-timers.js';
+import type { OnceKeyWrite } from './writes.js';
 
 /** The outcome of an item; its caller gets it once the batch is committed. */
 export type Settlement = { readonly reply: unknown } | { readonly error: unknown };
@@ -41,9 +42,11 @@ export function stageEffects(
 ): Settlement {
   const { seq, hash, executedAt } = state.head;
   const { version: v } = batch;
-  // Texts of times are in the order of their times. Before version 2 an entry had the time of its decision.
-  const time = v === 2 ? timestampOf(at.getTime()) : effects.entry.decidedAt;
-  const position = { v, seq: seq + 1, prevHash: hash, at: time > executedAt ? time : executedAt };
+  // Before version 2 an entry had the time of its decision.
+  let time = v === 2 ? timestampOf(at.getTime()) : effects.entry.decidedAt;
+  // Texts of times are in the order of their times.
+  if (time < executedAt) time = executedAt;
+  const position = { v, seq: seq + 1, prevHash: hash, at: time };
   const entry = sealEntry(effects.entry, position);
   stageDeployment(batch, state);
   if (!batch.headsBefore.has(state.id)) batch.headsBefore.set(state.id, state.head);

@@ -5,7 +5,7 @@ import type { SealedEntry } from '../../core/entries/entry.js';
 import type { DeploymentState } from '../state/deployment-state.js';
 import { PendingTimers } from '../state/pending-timers.js';
 import { batchRows, newBatch } from './batch.js';
-import { stageAllTimers, stageTimerMove, stageTimers, treeSize, unknownKeys } from './stage-timers.js';
+import { checkPlan, stageAllTimers, stageTimerMove, stageTimers, treeSize } from './stage-timers.js';
 
 const running = { owner_paused: false, operator_paused: false, account_paused: false, deleted_at: null };
 const stateOf = (totals: Record<string, number> = {}, row: object = running) =>
@@ -40,27 +40,27 @@ const codeOf = (work: () => unknown) => {
 
 it('a key must be in memory before a timer is set or cancelled under it', () => {
   const state = stateOf();
-  expect(unknownKeys(state, [later('k'), { cancel: 'c' }, later('k'), later()])).toEqual(['k', 'c']);
+  expect(checkPlan(state, [later('k'), { cancel: 'c' }, later('k'), later()])).toEqual(['k', 'c']);
   for (const key of ['k', 'c']) state.timers.learn(key, null);
-  expect(unknownKeys(state, [later('k'), { cancel: 'c' }])).toEqual([]);
+  expect(checkPlan(state, [later('k'), { cancel: 'c' }])).toEqual([]);
 });
 
 it('at most so many are pending: one that replaces another, and one that is executed, count once', () => {
   const state = stateOf({ timers: MOST_TIMERS });
   state.timers.learn('k', { id: 'old', key: 'k', tree: null });
-  expect(codeOf(() => unknownKeys(state, [later()]))).toBe('too_many_timers');
-  expect(codeOf(() => unknownKeys(state, [later('k'), later('k')]))).toEqual([]);
-  expect(codeOf(() => unknownKeys(state, [later()], { ends: 1 }))).toEqual([]);
-  expect(codeOf(() => unknownKeys(state, [{ cancel: 'k' }]))).toEqual([]);
+  expect(codeOf(() => checkPlan(state, [later()]))).toBe('too_many_timers');
+  expect(codeOf(() => checkPlan(state, [later('k'), later('k')]))).toEqual([]);
+  expect(codeOf(() => checkPlan(state, [later()], { ends: 1 }))).toEqual([]);
+  expect(codeOf(() => checkPlan(state, [{ cancel: 'k' }]))).toEqual([]);
 });
 
 it('a tree has room for one that says that there is none', () => {
   const tree = { tree: 3 };
   const stateWith = (size: number) => stateOf({ tree_3: size, tree_3_open: 1 });
-  expect(codeOf(() => unknownKeys(stateWith(MOST_IN_TREE), [next], tree))).toEqual([]);
-  expect(codeOf(() => unknownKeys(stateWith(MOST_IN_TREE + 1), [next], tree))).toBe('follow_up_too_deep');
-  expect(codeOf(() => unknownKeys(stateWith(MOST_IN_TREE), [next, next], tree))).toBe('follow_up_too_deep');
-  expect(codeOf(() => unknownKeys(stateWith(MOST_IN_TREE + 1), [later()], tree))).toEqual([]);
+  expect(codeOf(() => checkPlan(stateWith(MOST_IN_TREE), [next], tree))).toEqual([]);
+  expect(codeOf(() => checkPlan(stateWith(MOST_IN_TREE + 1), [next], tree))).toBe('follow_up_too_deep');
+  expect(codeOf(() => checkPlan(stateWith(MOST_IN_TREE), [next, next], tree))).toBe('follow_up_too_deep');
+  expect(codeOf(() => checkPlan(stateWith(MOST_IN_TREE + 1), [later()], tree))).toEqual([]);
 });
 
 it('follow-ups without delay are numbered in their tree, which is forgotten with the last', () => {

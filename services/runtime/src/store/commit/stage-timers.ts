@@ -17,18 +17,29 @@ type Totals = Readonly<Record<string, number>>;
 export const treeSize = (totals: Totals, tree: number | null): number =>
   tree === null ? 1 : (totals[sizeOf(tree)] ?? 1);
 
+type KeptTimers = Pick<DeploymentState, 'timers'>;
+
+const namedBy = (planned: readonly PlannedFollowUp[]): string[] =>
+  planned.flatMap((one) => ('cancel' in one ? one.cancel : (one.key ?? [])));
+
+/** The keys that a plan names and that are not in memory. */
+export const unknownKeys = (
+  { timers }: KeptTimers,
+  planned: readonly PlannedFollowUp[],
+): readonly string[] => [...new Set(namedBy(planned).filter((key) => timers.withKey(key) === undefined))];
+
 /**
  * The keys that have to be in memory for a plan, if there are any that are not.
  * @throws `too_many_timers`, `follow_up_too_deep` for what may not be set
  */
-export function unknownKeys(
-  { timers, head: { totals } }: Pick<DeploymentState, 'timers' | 'head'>,
+export function checkPlan(
+  { timers, head: { totals } }: KeptTimers & Pick<DeploymentState, 'head'>,
   planned: readonly PlannedFollowUp[],
   { tree = null, ends = 0 }: { readonly tree?: number | null | undefined; readonly ends?: 0 | 1 } = {},
 ): readonly string[] {
-  const named = planned.flatMap((one) => ('cancel' in one ? one.cancel : (one.key ?? [])));
-  const unknown = named.filter((key) => timers.withKey(key) === undefined);
-  if (unknown.length > 0) return [...new Set(unknown)];
+  const unknown = unknownKeys({ timers }, planned);
+  if (unknown.length > 0) return unknown;
+  const named = namedBy(planned);
   const set = planned.filter((one) => 'event' in one);
   const replaced = new Set(named.filter((key) => timers.withKey(key) !== null)).size;
   const repeated = set.filter(

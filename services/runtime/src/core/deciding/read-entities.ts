@@ -1,0 +1,191 @@
+import { type FieldProblem, type JsonObject, type ReadEntity, ServiceError } from '@orrery/contracts';
+import { type PathWork, pathWork, readPath } from '@orrery/expressions';
+import {
+  type CompiledDefinition,
+  type InstanceState,
+  type InstanceView,
+  MAX_READ,
+  type Needs,
+  type ReadSet,
+} from './execution.js';
+import {
+  compileSearch,
+  type EntitySearch,
+  MAX_SEARCHED,
+  searchEntities,
+  searchWork,
+  tooManySearched,
+} from './search-entities.js';
+
+/** InstanceIds that the input selects, or all instances of a schema. */
+type Selected = ReadonlySet<string> | 'all';
+
+/** What an execution reads. */
+export interface Selection {
+  /** By schema what is read as it is selected. */
+  readonly direct: ReadonlyMap<string, Selected>;
+  /** What is searched, and of what is found is read. */
+  readonly searches: readonly (EntitySearch & { readonly schema: string; readonly among: Selected })[];
+  readonly input: JsonObject;
+}
+
+/** Several entries for one schema select together; one without a filter selects all (docs/execution.md, "Read"). */
+export function selectEntities(readEntities: readonly ReadEntity[], input: JsonObject): Selection {
+  const direct = new Map<string, Selected>();
+  const searches: Selection['searches'][number][] = [];
+  const work = pathWork();
+  for (const entity of readEntities) {
+    const { schema, filter } = entity;
+    const selected = filter === undefined ? 'all' : selectInstances(filter, input, work);
+    const search = searchOf(entity);
+    if (search !== undefined) searches.push({ ...search, schema, among: selected });
+    else direct.set(schema, both(direct.get(schema) ?? NONE, selected));
+  }
+  return { direct, searches, input };
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+const both = (one: Selected, other: Selected): Selected =>
+  one === 'all' || other === 'all' ? 'all' : new Set([...one, ...other]);
+
+const compiledSearches = new WeakMap<ReadEntity, EntitySearch | undefined>();
+
+/** Compiled once for each item of a definition, which is used again as long as its hash is the same. */
+function searchOf(entity: ReadEntity): EntitySearch | undefined {
+  if (!compiledSearches.has(entity)) compiledSearches.set(entity, compileSearch(entity));
+  return compiledSearches.get(entity);
+}
+
+/**
+ * The instanceIds that a filter names in the input, each once, in the order of its paths. An absent or null value
+ * selects nothing. @throws `invalid_input` for a value that names no instance, such as an object
+ */
+function selectInstances(filter: readonly string[], input: JsonObject, work: PathWork): Set<string> {
+  const selected = new Set<string>();
+  for (const path of filter) for (const id of idsAt(path, input, work)) selected.add(id);
+  return selected;
+}
+
+function idsAt(path: string, input: JsonObject, work: PathWork): string[] {
+  const found = readPath(input, path, work);
+  if (found.ok) return found.ids;
+  throw new ServiceError('invalid_input', found.problem.message, { errors: [inRequest(found.problem)] });
+}
+
+/** A problem of the input, with its path in the body of the request: `/input/amount`. */
+export const inRequest = (problem: FieldProblem): FieldProblem => ({
+  ...problem,
+  pointer: `/input${problem.pointer}`,
+});
+
+/** Returns `needs` while something selected is not in memory. @throws `read_set_too_large` */
+export function readEntities(
+  definition: CompiledDefinition,
+  selection: Selection,
+  view: InstanceView,
+): { needs: Needs } | { read: ReadSet } {
+  refuseTooMany(selection, view);
+  const needs = missingFrom(selection, view);
+  if (needs !== undefined) return { needs };
+  const read: ReadSet = { entities: emptyRecord(), reads: [], wholeSchemas: [] };
+  const selected = new Map(selection.direct);
+  for (const [schema, found] of searchAll(definition, selection, view, read))
+    selected.set(schema, both(selected.get(schema) ?? NONE, found));
+  refuseTooMany({ ...selection, direct: selected }, view);
+  for (const [schema, ids] of selected) addSchema(definition, schema, ids, view, read);
+  return { read };
+}
+
+/** What each search finds. What it went through is part of what the decision is made on. */
+function searchAll(
+  definition: CompiledDefinition,
+  { searches, input }: Selection,
+  view: InstanceView,
+  read: ReadSet,
+): [schema: string, found: ReadonlySet<string>][] {
+  if (searches.length === 0) return [];
+  const work = searchWork();
+  return searches.map(({ schema: entitySchema, among, ...search }) => {
+    const schema = definition.schemaNamed(entitySchema);
+    const candidates = [...instancesOf(entitySchema, among, view)].flatMap(([instanceId, found]) =>
+      found ? [{ instanceId, found, state: schema.withDefaults(found.state) }] : [],
+    );
+    if (candidates.length > MAX_SEARCHED) throw tooManySearched();
+    if (!read.wholeSchemas.includes(entitySchema)) read.wholeSchemas.push(entitySchema);
+    read.searched = [
+      ...(read.searched ?? []),
+      ...candidates.map(({ instanceId, found: { revision } }) => ({ entitySchema, instanceId, revision })),
+    ];
+    const found = searchEntities(search, candidates, input, work);
+    return [entitySchema, new Set(found.map(({ instanceId }) => instanceId))];
+  });
+}
+
+function refuseTooMany({ direct, searches }: Selection, view: InstanceView): void {
+  if (searches.some(({ schema, among }) => among === 'all' && view.tooMany(schema, MAX_SEARCHED)))
+    throw tooManySearched();
+  let count = 0;
+  for (const [schema, selected] of direct) {
+    if (selected === 'all' && view.tooMany(schema, MAX_READ)) throw tooLarge();
+    count += selected === 'all' ? (view.all(schema)?.size ?? 0) : selected.size;
+  }
+  if (count > MAX_READ) throw tooLarge();
+}
+
+const tooLarge = () =>
+  new ServiceError(
+    'read_set_too_large',
+    `One execution reads at most ${MAX_READ} instances. Narrow the filter.`,
+    {
+      facts: { limit: MAX_READ },
+    },
+  );
+
+function missingFrom(selection: Selection, view: InstanceView): Needs | undefined {
+  const needs: Needs = { instances: [], schemas: [] };
+  const sought: string[] = [];
+  const searched = selection.searches.map(({ schema, among }) => [schema, among, sought] as const);
+  const direct = [...selection.direct].map(([schema, among]) => [schema, among, needs.schemas] as const);
+  for (const [entitySchema, selected, whole] of [...direct, ...searched]) {
+    if (selected === 'all') {
+      if (view.all(entitySchema) === undefined) whole.push(entitySchema);
+      continue;
+    }
+    for (const instanceId of selected) {
+      if (view.get(entitySchema, instanceId) === undefined)
+        needs.instances.push({ entitySchema, instanceId });
+    }
+  }
+  if (sought.length > 0) needs.searched = sought;
+  return needs.instances.length + needs.schemas.length + sought.length > 0 ? needs : undefined;
+}
+
+function addSchema(
+  definition: CompiledDefinition,
+  entitySchema: string,
+  selected: ReadonlySet<string> | 'all',
+  view: InstanceView,
+  read: ReadSet,
+): void {
+  const loaded = emptyRecord();
+  const schema = definition.schemaNamed(entitySchema);
+  if (selected === 'all' && !read.wholeSchemas.includes(entitySchema)) read.wholeSchemas.push(entitySchema);
+  for (const [instanceId, found] of instancesOf(entitySchema, selected, view)) {
+    read.reads.push({ entitySchema, instanceId, revision: found?.revision ?? 0 });
+    if (found) loaded[instanceId] = schema.withDefaults(found.state);
+  }
+  read.entities[entitySchema] = loaded;
+}
+
+function* instancesOf(
+  entitySchema: string,
+  selected: ReadonlySet<string> | 'all',
+  view: InstanceView,
+): Iterable<[string, InstanceState | null | undefined]> {
+  if (selected === 'all') yield* view.all(entitySchema) ?? [];
+  else for (const instanceId of selected) yield [instanceId, view.get(entitySchema, instanceId)];
+}
+
+/** Without a prototype, so that an instanceId such as `constructor` is a key like any other. */
+const emptyRecord = (): JsonObject => Object.create(null) as JsonObject;
