@@ -20,7 +20,7 @@ const canonical = (json) => {
 };
 const COVERED =
   'v deployment id seq kind event eventVersion versionHash trigger caller status input changes result error llmHash attestation paymentKey executedAt prevHash';
-const ADDED = 'decidedAt evaluator timers cause depth readHistoryHash randomness';
+const ADDED = 'decidedAt evaluator timers cause depth readHistoryHash replayOf randomness';
 const check = (holds, what) => {
   if (!holds) throw new Error(what);
 };

@@ -1,7 +1,8 @@
 import type { HashedEntry, JsonObject } from '@orrery/contracts';
 import { withClient } from '@orrery/testing/servers';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { hashOf } from '../src/core/entries/entry.js';
+import { sendsTo, WALLET } from './paying.js';
 import { plantDeployment, prepareHouse } from './running-runtime.js';
 
 const house = await prepareHouse();
@@ -27,7 +28,32 @@ house.catalog.plantVersion({
   versionId: 62,
   mutationSettings: direct({ result: { r: '{{ input.none + 1 }}' } }),
 });
-const BINDINGS = ['increment', 'survey', 'leaders', 'fails'].map((event) => ({ event, eventVersion: 1 }));
+house.catalog.plantVersion({
+  event: 'follows',
+  versionId: 63,
+  mutationSettings: direct({ result: { by: '{{ walletAddress }}' } }),
+  followUps: [
+    {
+      event: 'increment',
+      input: { id: '{{ input.id }}' },
+      after: 'PT{{ input.hours }}H',
+      key: '{{ input.id }}',
+      when: '{{ input.hours > 0 }}',
+    },
+    { cancel: 'other' },
+    { event: 'signed', when: '{{ input.hours == 0 }}' },
+  ],
+  executionSettings: { visibility: 'public' },
+});
+house.catalog.plantVersion({
+  event: 'signed',
+  versionId: 64,
+  mutationSettings: direct({ result: { by: '{{ walletAddress }}' } }),
+});
+const BINDINGS = ['increment', 'survey', 'leaders', 'fails', 'follows', 'signed'].map((event) => ({
+  event,
+  eventVersion: 1,
+}));
 
 type Planted = Awaited<ReturnType<typeof plantDeployment>>;
 
@@ -79,6 +105,32 @@ it('finds an execution that its definition does not give, in a chain that holds'
   });
 });
 
+it('decides again what executions set as timers, also those of a wallet', async () => {
+  const planted = await plantDeployment(house, { bindings: BINDINGS });
+  const { deployment, params, execute, history } = planted;
+  await house.call('deployments.publish', { params });
+  const send = sendsTo(house, deployment.address);
+  await send({ event: 'follows', input: { id: 'a', hours: 0 } });
+  await vi.waitFor(async () => expect((await history())[0]).toMatchObject({ event: 'signed' }));
+  const [bySigned] = await history();
+  expect(bySigned).toMatchObject({ trigger: 'timer', caller: `wallet:${WALLET}`, result: { by: null } });
+  await execute({ id: 'b', hours: 2 }, {}, 'follows');
+  expect(await verifyDecisions(planted)).toMatchObject({
+    valid: true,
+    decisions: { rerun: 3, notRerun: {} },
+  });
+  const [{ timers: [timer] = [] } = {}] = await history();
+  const recorded = { timers: [{ ...timer, dueAt: '2040-01-01T00:00:00.000Z' }, CANCELS] };
+  const { seq } = await rewriteLast(deployment.address, 'follows', { recorded } as never);
+  expect(await planted.verify()).toMatchObject({ valid: true });
+  expect(await verifyDecisions(planted)).toMatchObject({
+    valid: false,
+    firstDivergence: { seq, what: 'decision_differs' },
+  });
+});
+
+const CANCELS = { id: null, event: null, dueAt: null, key: 'other', inputHash: null };
+
 it('says of which executions it knows nothing', async () => {
   const planted = await live();
   await withClient(house.databaseUrl, (client) =>
@@ -114,10 +166,10 @@ const rewriteLast = (address: string, event: string, change: Partial<HashedEntry
     for (let at = last; at < rows.length; at++) {
       rows[at].prev_hash = rows[at - 1].hash;
       rows[at].hash = hashOf(entryOf(rows[at]));
-      const { deployment_id, seq, prev_hash, hash, result } = rows[at];
+      const { deployment_id, seq, prev_hash, hash, result, recorded } = rows[at];
       await client.query(
-        'update runtime.journal set prev_hash = $3, hash = $4, result = $5 where deployment_id = $1 and seq = $2',
-        [deployment_id, seq, prev_hash, hash, JSON.stringify(result)],
+        'update runtime.journal set prev_hash = $3, hash = $4, result = $5, recorded = $6 where deployment_id = $1 and seq = $2',
+        [deployment_id, seq, prev_hash, hash, JSON.stringify(result), recorded],
       );
       await client.query('update runtime.journal_heads set hash = $2 where deployment_id = $1', [
         deployment_id,
@@ -153,4 +205,5 @@ const entryOf = (
     prevHash: row['prev_hash'],
     decidedAt: row.decided_at.toISOString(),
     evaluator: row['evaluator'],
+    ...(row['recorded'] as unknown as object | null),
   }) as unknown as HashedEntry;

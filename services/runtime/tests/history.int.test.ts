@@ -129,7 +129,11 @@ const modelled = await plantDeployment(db);
 const id: string = randomUUID();
 await modelled.add({ id, llm, pushes: { targetChains: ['base-sepolia'], onchain: null } });
 
-const noDecisions = { reading: createSemaphore(1), computeLifetimes: async () => undefined };
+const noDecisions = {
+  reading: createSemaphore(1),
+  computeLifetimes: async () => undefined,
+  directory: {} as never,
+};
 
 const handlers = (seen: Partial<SeenDeployment>) =>
   historyHandlers({

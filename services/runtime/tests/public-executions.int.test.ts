@@ -132,6 +132,15 @@ describe('a public execution is refused', () => {
     expect(await send({ event: 'open', at })).toMatchObject({ data: { event: 'open' } });
   });
 
+  it('that names no bound event is told of none, since not all of them are public', async () => {
+    const { send, deployment } = await plant();
+    const told = async (event: string) => (await refusalOf(send({ event }))).message;
+    for (const event of ['incremnt', 'zzz'])
+      expect(await told(event)).toBe(
+        `The event "${event}" is not bound in this deployment. GET /app/deployments/${deployment.address} lists the events that anyone may execute.`,
+      );
+  });
+
   it('for an unknown deployment', async () => {
     const { send } = await plant();
     for (const path of [`0x${'ab'.repeat(20)}`, '999999', 'nonsense', '0'])

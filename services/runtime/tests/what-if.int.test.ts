@@ -207,6 +207,110 @@ describe('a replay without changes', () => {
   });
 });
 
+describe('an event that remembers', () => {
+  const remembering = (event: string, versionId: number, readHistory: object, more: object = {}) =>
+    house.catalog.plantVersion({
+      ...incrementVersion,
+      event,
+      versionId,
+      readEntities: [{ schema: 'counter', filter: ['id'] }],
+      readHistory: readHistory as never,
+      mutationSettings: {
+        mode: 'direct',
+        template: {
+          stateChanges: { 'counter:{{input.id}}': { count: { $increment: 1 } } },
+          result: { seen: '{{ history }}', in: '{{ deployment }}' },
+        },
+      },
+      ...more,
+    });
+  beforeAll(() => {
+    remembering('recalls', 91, { last: 4 });
+    remembering('recalls_own', 92, { last: 50, instances: 'read', events: ['increment', 'recalls'] });
+    remembering('talks', 93, { last: 3 }, { mutationSettings: null, behaviorPrompt: 'Talk.' });
+  });
+  const seenBy = (entry: Pick<HistoryEntry, 'result'> | null | undefined) =>
+    (entry?.result as { seen?: { input: object }[] } | null | undefined)?.seen ?? [];
+  const verifyDecisions = async ({ params }: Fork) =>
+    (await house.call('history.verify', { params, query: { decisions: 'true' } })).data;
+
+  async function plantMemories() {
+    const source = await plantDeployment(house, {
+      bindings: ['increment', 'recalls', 'recalls_own', 'note'].map((event) => ({ event, eventVersion: 1 })),
+    });
+    for (let lap = 0; lap < 4; lap += 1) {
+      await source.execute({ id: lap % 2 ? 'a' : 'b' });
+      await source.execute({ id: 'a' }, {}, 'recalls');
+      await source.execute({ id: 'b' }, {}, 'recalls_own');
+      await expect(source.execute({ id: 'bad' }, {}, 'note')).rejects.toThrow();
+    }
+    const entries = (await source.history({ include: 'all', limit: '100' })).reverse();
+    return { ...source, entries };
+  }
+
+  it('sees in a replay without changes what it saw, from any position on', async () => {
+    const source = await plantMemories();
+    for (const from of [2, 5, 10]) {
+      const fork = await forkOf(source, from - 1);
+      for (const original of source.entries.filter(({ seq }) => seq >= from)) {
+        const { entry } = await replay(fork, { seq: original.seq });
+        expect(entry).toMatchObject({
+          result: original.result,
+          replayOf: { seq: original.seq, executedAt: original.executedAt },
+        });
+        expect(entry?.readHistoryHash).toBe(original.readHistoryHash);
+      }
+      expect(await fork.verify()).toMatchObject({ valid: true });
+      expect(await verifyDecisions(fork)).toMatchObject({ valid: true, decisions: { notRerun: {} } });
+    }
+  });
+
+  it('sees what the fork has made of earlier entries, and of others what was recorded', async () => {
+    const source = await plantMemories();
+    const fork = await forkOf(source, 1);
+    const [first, second] = source.entries.filter(({ kind }) => kind === 'execution');
+    await replay(fork, { seq: first?.seq, input: { id: 'else' } });
+    await replay(fork, { seq: first?.seq, input: { id: 'other' } });
+    const { entry } = await replay(fork, { seq: second?.seq });
+    expect(seenBy(entry)).toMatchObject([
+      {
+        seq: first?.seq,
+        at: first?.executedAt,
+        input: { id: 'other' },
+        changes: { 'counter:other': { count: 1 } },
+      },
+    ]);
+    const later = source.entries.find(({ seq, event }) => seq > 8 && event === 'recalls_own');
+    const skipping = await replay(fork, { seq: later?.seq });
+    const seen = seenBy(skipping.entry);
+    expect(seen.map(({ input }) => input)).not.toContainEqual({ id: 'other' });
+    expect(seen.at(-1)).toEqual(seenBy(later).at(-1));
+    expect(await verifyDecisions(fork)).toMatchObject({ valid: true, decisions: { notRerun: {} } });
+  });
+
+  it('is given to a model as well, and replays at once wait for each other', async () => {
+    const source = await plantMemories();
+    const { params } = source;
+    await house.call('bindings.add', { params, body: [{ event: 'talks', eventVersion: 1 }] });
+    const talking = source.execute({ id: 'a' }, {}, 'talks');
+    const first = await decider.calledBefore(talking);
+    first.answer({ stateChanges: { 'counter:a': { count: 50 } } }, { llm: { model: 'double' } });
+    const { seq } = (await talking).data as { seq: number };
+    const fork = await forkOf(source, 1);
+    const executions = source.entries.filter(({ kind }) => kind === 'execution');
+    const outcomes = await Promise.all(executions.map((one) => replay(fork, { seq: one.seq })));
+    expect(outcomes.map(({ outcome }) => outcome)).toEqual(executions.map(() => 'executed'));
+    const asking = replay(fork, { seq });
+    const again = await decider.calledBefore(asking);
+    expect(again.request.history?.entries.map((one) => one['seq'])).toEqual(
+      first.request.history?.entries.map((one) => one['seq']),
+    );
+    again.answer({ stateChanges: { 'counter:a': { count: 60 } } }, { llm: { model: 'double' } });
+    expect((await asking).entry).toMatchObject({ status: 'succeeded', replayOf: { seq } });
+    expect(await verifyDecisions(fork)).toMatchObject({ valid: true, decisions: { notRerun: { model: 1 } } });
+  });
+});
+
 describe('a changed replay', () => {
   it('executes another version or another input, and writes to what differs', async () => {
     const source = await plantHistory();

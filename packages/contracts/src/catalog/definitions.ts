@@ -53,7 +53,7 @@ export const versionDefinition = z.object({
 });
 export type VersionDefinition = z.infer<typeof versionDefinition>;
 
-const { inputSchema, outputSchema, readEntities, readHistory: memory, stateChanges } = versionRecord.shape;
+const { inputSchema, outputSchema, readEntities, readHistory: memory, stateChanges, followUps: following } = versionRecord.shape;
 
 /** What a version's hash covers, by which it is kept once it was executed (docs/history.md "Definitions"). */
 export const keptDefinition = z
@@ -67,6 +67,7 @@ export const keptDefinition = z
       .nullable()
       .describe('Who may execute it, and when. Null: its owner.'),
     guards: guards.nullable().describe('Limits on its changes. Null: none but those of every execution.'),
+    followUps: following,
     schemas: z
       .record(
         z.string(),

@@ -111,6 +111,17 @@ const entryTimer = z
   .meta({ id: 'EntryTimer', description: 'A timer that an entry sets, or cancels by its key.' });
 export type EntryTimer = z.infer<typeof entryTimer>;
 
+/** Of an execution in a what-if fork: what it repeats. */
+const replayedEntry = z
+  .strictObject({
+    seq: ordinal.describe('Its position in the journal of the source.'),
+    executedAt: timestamp.describe('When it was committed there.'),
+  })
+  .meta({
+    id: 'ReplayedEntry',
+    description: 'The entry of its source that a what-if fork has executed again.',
+  });
+
 /** What some entries of version 2 add. Unset members are left out of the entry, and of what its hash covers. */
 const recordedMembers = {
   timers: z
@@ -123,6 +134,9 @@ const recordedMembers = {
   readHistoryHash: sha256
     .optional()
     .describe('SHA-256 of the RFC 8785 JSON of the past entries that were read. Absent: none were.'),
+  replayOf: replayedEntry
+    .optional()
+    .describe('The entry of the source that a what-if fork repeats by it. Absent: it repeats none.'),
   randomness: jsonObject
     .optional()
     .describe('Where its random numbers come from (docs/history.md). Absent: it drew none.'),

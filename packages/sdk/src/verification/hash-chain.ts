@@ -52,6 +52,7 @@ const ADDED = [
   'cause',
   'depth',
   'readHistoryHash',
+  'replayOf',
   'randomness',
 ] as const satisfies readonly (keyof Entry)[];
 

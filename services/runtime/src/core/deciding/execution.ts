@@ -23,7 +23,7 @@ import {
 } from '@orrery/expressions';
 import type { CheckedChanges, InstanceName } from '../entries/entry.js';
 import { type CompiledFollowUp, compileFollowUps, type PlannedFollowUp } from './follow-ups.js';
-import type { HistorySearch, Recalled } from './read-history.js';
+import type { HistorySearch, Recalled, ReplayedEntry } from './read-history.js';
 
 /** Whether messages repeat the values found: of a model's answer they do not (docs/ai.md). */
 export interface Told {
@@ -200,6 +200,8 @@ export interface Execution {
 /** The time and the place of an execution, as templates see them. */
 export interface Seen extends Pick<Execution, 'now' | 'timestamp'> {
   readonly address: string;
+  /** Absent where the request was stored by the release before. */
+  readonly replays?: ReplayedEntry | undefined;
 }
 
 /** What an execution may commit: checked, and not yet committed. */

@@ -38,6 +38,17 @@ describe('what an execution remembers', () => {
     expect(() => historySearch({ last: 5, instances: 'read' }, names(51))).toThrow(ServiceError);
   });
 
+  it('is the history of the source, in a fork that replays an entry of it', () => {
+    const replays = { deploymentId: 7, seq: 120 };
+    expect(historySearch({ last: 5 }, [], replays)).toEqual({ last: 5, replays });
+    const replayed = { ...talk, replayOf: { seq: 119, executedAt: '2026-11-01T12:00:00.000Z' } };
+    expect(memoryOf(replayed)).toEqual({
+      ...memoryOf(talk),
+      seq: 119,
+      at: '2026-11-01T12:00:00.000Z',
+    });
+  });
+
   it('is executions alone', () => {
     expect(isRemembered(talk, { last: 5 })).toBe(true);
     expect(isRemembered({ ...talk, kind: 'paused' }, { last: 5 })).toBe(false);

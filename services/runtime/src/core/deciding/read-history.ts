@@ -26,12 +26,24 @@ export interface HistorySearch {
   readonly events?: readonly string[];
   /** Those that changed one of these: `horse:HORSE_1`. */
   readonly instances?: readonly string[];
+  readonly replays?: ReplayedEntry | undefined;
+}
+
+/**
+ * In a what-if fork, the entry of the source that is executed again: what stands before it there is remembered, with what
+ * the fork has executed in place of what it repeats.
+ */
+export interface ReplayedEntry {
+  /** Of the source. */
+  readonly deploymentId: number;
+  readonly seq: number;
 }
 
 /** @throws `read_set_too_large` where the history of too many instances is asked for */
 export function historySearch(
   { last, events, instances }: ReadHistory,
   reads: readonly InstanceName[],
+  replays?: ReplayedEntry,
 ): HistorySearch {
   if (instances !== undefined && reads.length > MAX_REMEMBERED)
     throw new ServiceError(
@@ -43,6 +55,7 @@ export function historySearch(
     last,
     ...(events !== undefined && { events }),
     ...(instances !== undefined && { instances: reads.map(changeKey) }),
+    ...(replays !== undefined && { replays }),
   };
 }
 
@@ -60,16 +73,17 @@ export type PastEntry = Pick<
   | 'changes'
   | 'result'
   | 'error'
->;
+> & { readonly replayOf?: HashedEntry['replayOf'] | null };
 
 export const isRemembered = (entry: PastEntry, { events, instances }: HistorySearch): boolean =>
   entry.kind === 'execution' &&
   (events?.includes(entry.event ?? '') ?? true) &&
   (instances === undefined || entry.changes.some((change) => instances.includes(changeKey(change))));
 
-/** An execution as later ones remember it. */
+/** An execution as later ones remember it; one that is replayed with the position and the time that it had. */
 export function memoryOf(entry: PastEntry): JsonObject {
-  const { seq, event, status, trigger, caller, executedAt, error } = entry;
+  const { event, status, trigger, caller, error } = entry;
+  const { seq, executedAt } = entry.replayOf ?? entry;
   const parts = { input: entry.input, changes: stateChangesOf(entry.changes), result: entry.result };
   const leftOut = Object.entries(parts).flatMap(([name, part]) => (isLarge(part) ? [name] : []));
   const shown = ([name, part]: [string, JsonValue]) => [name, leftOut.includes(name) ? null : part];

@@ -1,6 +1,6 @@
 import { type Caller, callerName, type JournalKind, journalKind } from '@orrery/contracts';
 import { describe, expect, it } from 'vitest';
-import { callerNamed, patched, recordedFacts, replayableOf, seenOf } from './replayed-entry.js';
+import { callerNamed, patched, recordedFacts, replayableOf, replayFacts, seenOf } from './replayed-entry.js';
 
 describe('the facts of an entry', () => {
   it.each<Caller>([
@@ -32,6 +32,13 @@ describe('the facts of an entry', () => {
       timestamp: '2026-01-02T03:04:05.678Z',
       address: '0xab',
     });
+  });
+
+  it('say what it repeats, and before which entry it remembers', () => {
+    const entry = { deploymentId: 7, seq: 120, executedAt: '2026-01-02T03:04:06.000Z' };
+    const timestamp = '2026-01-02T03:04:05.678Z';
+    expect(seenOf({ timestamp, deployment: '0xab', entry }).replays).toEqual({ deploymentId: 7, seq: 120 });
+    expect(replayFacts(entry)).toEqual({ replayOf: { seq: 120, executedAt: entry.executedAt } });
   });
 });
 

@@ -4,10 +4,12 @@ import {
   type ExecutionTrigger,
   type HashedEntry,
   type JsonObject,
+  type Recorded,
   ServiceError,
 } from '@orrery/contracts';
 import { foldChange } from '../entries/entry.js';
 import type { Seen } from './execution.js';
+import type { ReplayedEntry } from './read-history.js';
 
 /** How an entry of another deployment is executed again: what it names in place of what is bound and what is now. */
 export interface Replay {
@@ -18,13 +20,25 @@ export interface Replay {
   readonly timestamp: string;
   /** Null: the model of the deployment. */
   readonly aiModelId: string | null;
+  /** The entry itself; absent where the request was stored by the release before. */
+  readonly entry?: (ReplayedEntry & { readonly executedAt: string }) | undefined;
 }
 
-/** What templates see of a replayed execution. */
-export const seenOf = ({ timestamp, deployment: address }: Replay): Seen => ({
+/** What is seen of a replayed execution: by templates, and by what remembers. */
+export const seenOf = ({
+  timestamp,
+  deployment: address,
+  entry,
+}: Pick<Replay, 'timestamp' | 'deployment' | 'entry'>): Seen => ({
   now: Date.parse(timestamp),
   timestamp,
   address,
+  ...(entry && { replays: { deploymentId: entry.deploymentId, seq: entry.seq } }),
+});
+
+/** What its entry in the fork says of it. */
+export const replayFacts = ({ seq, executedAt }: NonNullable<Replay['entry']>): Recorded => ({
+  replayOf: { seq, executedAt },
 });
 
 /** Who executed and what started it, as the entry of an execution records them. */

@@ -1,6 +1,7 @@
-import { EVALUATOR, type HashedEntry, type KeptDefinition } from '@orrery/contracts';
+import { canonicalHash, EVALUATOR, type HashedEntry, type KeptDefinition } from '@orrery/contracts';
 import { expect, it } from 'vitest';
 import { viewOf } from './execution.test-support.js';
+import { timerIdOf } from './follow-ups.js';
 import { agrees, compileKept, notRerunnable, rerun } from './rerun.js';
 
 const definition: KeptDefinition = {
@@ -33,10 +34,10 @@ const entry = {
   ],
   result: { at: 7, by: 'W' },
 } as unknown as HashedEntry;
-const decided = (one: HashedEntry, wins = 3) => {
+const decided = (one: HashedEntry, wins = 3, kept = definition) => {
   const decision = rerun(
     one,
-    compileKept(definition),
+    compileKept(kept),
     { worldAddress: '0xdef' },
     viewOf({ horse: { H1: { wins } } }),
   );
@@ -53,6 +54,31 @@ it('decides on the state, the input, the time and the caller of then', () => {
     { status: 'failed', error: { code: 'x' } },
   ])
     expect(agrees({ ...entry, ...change } as HashedEntry, decided(entry))).toBe(false);
+});
+
+it('decides what is set as timers', () => {
+  const id = '019a0000-0000-7000-8000-000000000000';
+  const followUps = [{ event: 'rest', input: { id: '{{ input.id }}' }, after: 'PT1M', key: 'k' }];
+  const decision = decided({ ...entry, id }, 3, { ...definition, followUps });
+  const timer = {
+    id: timerIdOf(id, 0),
+    event: 'rest',
+    dueAt: '1970-01-01T00:01:07.000Z',
+    key: 'k',
+    inputHash: canonicalHash({ id: 'H1' }),
+  };
+  const saying = (timers: unknown) => ({ ...entry, id, timers }) as HashedEntry;
+  expect(agrees(saying([timer]), decision)).toBe(true);
+  expect(agrees(saying([{ ...timer, dueAt: '1970-01-01T00:01:09.000Z' }]), decision)).toBe(false);
+  expect(agrees(saying([{ ...timer, inputHash: canonicalHash({ id: 'H2' }) }]), decision)).toBe(false);
+  expect(agrees(saying([]), decision)).toBe(false);
+  expect(agrees(saying(undefined), decision)).toBe(false);
+  expect(agrees(saying([timer]), decided({ ...entry, id }))).toBe(false);
+});
+
+it('knows no wallet for the timer that the execution of a wallet has set', () => {
+  const byTimer = { ...entry, trigger: 'timer', result: { at: 7, by: null } } as unknown as HashedEntry;
+  expect(agrees(byTimer, decided(byTimer))).toBe(true);
 });
 
 it('takes a failure of the same code for the same', () => {
@@ -78,7 +104,8 @@ it('says what it cannot decide again', () => {
   expect(notRerunnable(entry, undefined)).toBe('no_definition');
   expect(reasons({ llmHash: 'c'.repeat(64) })).toBe('model');
   expect(reasons({}, { ...definition, mutationSettings: null })).toBe('model');
-  expect(reasons({ timers: [] })).toBe('recorded');
+  expect(reasons({ timers: [] })).toBeUndefined();
+  expect(reasons({ randomness: {} })).toBe('recorded');
   expect(reasons({}, { ...definition, newer: 1 } as never)).toBe('unknown_members');
   expect(reasons({ status: 'failed', error: { code: 'limit_reached', detail: '' } })).toBe('outside');
 });

@@ -10,7 +10,15 @@ import {
 } from '@orrery/contracts';
 import { journalled, sameJson } from '../entries/entry.js';
 import { decideExecution } from './execute-event.js';
-import { type CompiledDefinition, compileDefinition, type Decision, type InstanceView } from './execution.js';
+import {
+  type CompiledDefinition,
+  compileDefinition,
+  type Decision,
+  type InstanceView,
+  type Seen,
+} from './execution.js';
+import { recordTimers } from './follow-ups.js';
+import { seenOf } from './replayed-entry.js';
 
 /** Failures that the rules alone decide. Any other came from outside: a payment, a limit of the operator, a deadline. */
 const DECIDED: ReadonlySet<string> = new Set([
@@ -29,12 +37,12 @@ export function notRerunnable(
   entry: HashedEntry,
   definition: KeptDefinition | undefined,
 ): NotRerun | undefined {
-  const { v, evaluator, llmHash, randomness, timers, error } = entry;
+  const { v, evaluator, llmHash, randomness, error } = entry;
   if (v === 1) return 'version_1';
   if (evaluator !== EVALUATOR) return 'other_evaluator';
   if (definition === undefined) return 'no_definition';
   if (llmHash !== null || definition.mutationSettings?.mode !== 'direct') return 'model';
-  if (randomness !== undefined || timers !== undefined) return 'recorded';
+  if (randomness !== undefined) return 'recorded';
   if (Object.keys(definition).some((member) => !(member in keptDefinition.shape))) return 'unknown_members';
   return error !== null && !DECIDED.has(error.code) ? 'outside' : undefined;
 }
@@ -49,6 +57,23 @@ export const compileKept = ({ schemas, ...kept }: KeptDefinition): CompiledDefin
     ),
   });
 
+/** The deployment whose entries a what-if fork repeats. */
+export interface ReplayedSource {
+  readonly id: number;
+  readonly address: string;
+}
+
+/** What was seen where a fork has replayed an entry. */
+function seenAgain(
+  { replayOf, decidedAt, executedAt }: HashedEntry,
+  source: ReplayedSource | undefined,
+): Seen | undefined {
+  if (replayOf === undefined || source === undefined) return undefined;
+  const { id: deploymentId, address: deployment } = source;
+  const entry = { deploymentId, ...replayOf };
+  return seenOf({ timestamp: decidedAt ?? executedAt, deployment, entry });
+}
+
 /**
  * Decides the execution of an entry again, on the instances as they were before it. The limits of then are not in the
  * entry, so none but the highest apply. Never throws.
@@ -56,7 +81,7 @@ export const compileKept = ({ schemas, ...kept }: KeptDefinition): CompiledDefin
 export const rerun = (
   entry: HashedEntry,
   definition: CompiledDefinition,
-  { worldAddress }: { readonly worldAddress: string },
+  { worldAddress, source }: { readonly worldAddress: string; readonly source?: ReplayedSource | undefined },
   instances: InstanceView,
 ): Decision =>
   decideExecution(
@@ -69,26 +94,34 @@ export const rerun = (
       input: entry.input as JsonObject,
       caller: { kind: 'service', service: 'runtime' },
       trigger: entry.trigger ?? 'admin',
-      walletAddress: walletOf(entry.caller),
+      walletAddress: walletOf(entry),
       now: Date.parse(entry.decidedAt ?? entry.executedAt),
       timestamp: entry.decidedAt ?? entry.executedAt,
+      seen: seenAgain(entry, source),
     },
     instances,
   );
 
-const walletOf = (caller: string): string | null => /^wallet:(.*)$/s.exec(caller)?.[1] ?? null;
+/** The wallet that signed: the timers that its execution sets have it as their caller, and were not signed. */
+const walletOf = ({ trigger, caller }: HashedEntry): string | null =>
+  trigger === 'public' ? (/^wallet:(.*)$/s.exec(caller)?.[1] ?? null) : null;
 
-/** Whether an entry says what was decided: the same changes and result, or a failure of the same code; and what was remembered. */
+/**
+ * Whether an entry says what was decided: the same changes, result and timers, or a failure of the same code; and what was
+ * remembered.
+ */
 export function agrees(
-  { status, changes, result, error, readHistoryHash }: HashedEntry,
+  { id, status, changes, result, error, timers, readHistoryHash }: HashedEntry,
   decision: Exclude<Decision, { kind: 'needs' }>,
 ): boolean {
   if (decision.kind !== 'refused' && decision.recorded?.readHistoryHash !== readHistoryHash) return false;
-  if (decision.kind !== 'succeeded') return status === 'failed' && error?.code === decision.error.code;
+  if (decision.kind !== 'succeeded')
+    return status === 'failed' && error?.code === decision.error.code && timers === undefined;
   const decided = decision.changes.map(journalled) as unknown as JsonValue;
   return (
     status === 'succeeded' &&
     sameJson(decided, changes as unknown as JsonValue) &&
-    sameJson(decision.result, result as JsonValue)
+    sameJson(decision.result, result as JsonValue) &&
+    sameJson(recordTimers(id, decision.followUps ?? []) as unknown as JsonValue, (timers ?? []) as never)
   );
 }

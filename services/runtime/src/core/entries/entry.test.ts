@@ -40,6 +40,7 @@ const recorded: Required<Recorded> = {
   cause: { seq: 3, index: 0 },
   depth: 2,
   readHistoryHash: 'e'.repeat(64),
+  replayOf: { seq: 7, executedAt: AT },
   randomness: { source: 'é\u2028' },
 };
 

@@ -275,6 +275,7 @@ export const entryText = (
   `,"prevHash":${plain(entry.prevHash)}` +
   added('randomness', entry.randomness) +
   added('readHistoryHash', entry.readHistoryHash) +
+  added('replayOf', entry.replayOf) +
   `,"result":${jsonText(entry.result)}` +
   `,"seq":${entry.seq}` +
   `,"status":${plain(entry.status)}` +

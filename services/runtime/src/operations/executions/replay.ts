@@ -115,6 +115,11 @@ async function executeAgain(
       deployment: source.address,
       timestamp: (original.decidedAt ?? original.executedAt).toISOString(),
       aiModelId: changes.aiModelId ?? askedModel(context, original),
+      entry: {
+        deploymentId: source.id,
+        seq: original.seq,
+        executedAt: original.executedAt.toISOString(),
+      },
     },
   };
   try {

@@ -38,17 +38,21 @@ export function historyHandlers({
   db,
   clock,
   access,
+  directory,
   verifying,
   reading,
   computeLifetimes,
-}: Pick<RuntimeContext, 'db' | 'clock' | 'access' | 'verifying' | 'reading' | 'computeLifetimes'>): Handlers<
-  typeof historyRpcs
-> {
+}: Pick<
+  RuntimeContext,
+  'db' | 'clock' | 'access' | 'directory' | 'verifying' | 'reading' | 'computeLifetimes'
+>): Handlers<typeof historyRpcs> {
   /** Up to the entry that is the last now: what was there before each has to be known. */
   const decisionCheck = async (deployment: SeenDeployment, signal: AbortSignal) => {
     const { seq } = await headOf(db, deployment.id);
     await computedTo({ db, computeLifetimes, reading }, deployment.id, seq, signal);
-    return (trx: typeof db) => createDecisionCheck(trx, deployment, seq);
+    // That of a what-if fork may be deleted; its journal is there.
+    const source = deployment.source ? await directory.byAddress(deployment.source.address) : undefined;
+    return (trx: typeof db) => createDecisionCheck(trx, { ...deployment, source }, seq);
   };
   return {
     'history.list': async ({ params, query }, { caller }) =>

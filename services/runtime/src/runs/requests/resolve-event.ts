@@ -12,7 +12,7 @@ import {
 } from '@orrery/contracts';
 import { timestampOf } from '@orrery/service-kit';
 import type { CompiledDefinition, Execution } from '../../core/deciding/execution.js';
-import { type Replay, seenOf } from '../../core/deciding/replayed-entry.js';
+import { type Replay, replayFacts, seenOf } from '../../core/deciding/replayed-entry.js';
 import { defaultModelId, type ModelList } from '../../core/models/model.js';
 import type { Payment } from '../../core/payments/payment.js';
 import type { CatalogClient } from '../../lane/catalog/catalog-client.js';
@@ -142,7 +142,10 @@ export function resolveEvent(
   refuseOtherEvaluator(state.row);
   const binding = state.bindings.get(event);
   if (binding === undefined)
-    throw new ServiceError('event_not_bound', notBound(event, state.bindings.keys()));
+    throw new ServiceError(
+      'event_not_bound',
+      trigger === 'public' ? notOffered(event, state.row.address) : notBound(event, state.bindings.keys()),
+    );
   if (confirmed?.versionId !== binding.versionId) return 'prepare';
   const { definition } = confirmed;
   if (definition === undefined) throw new ServiceError('unknown_event_version', 'The bound version is gone.');
@@ -197,6 +200,10 @@ export const mayPayerCall = (
 const signatureRequired = (address: string, event: string): string =>
   `A wallet signs each execution of this event: send "wallet", "message" and "signature". The message is ` +
   `"${MESSAGE_PREFIX}${address}:${event}:" followed by the current time in milliseconds.`;
+
+/** Which others are bound strangers are not told: not all of them are public. */
+const notOffered = (event: string, address: string): string =>
+  `The event "${event}" is not bound in this deployment. GET /app/deployments/${address} lists the events that anyone may execute.`;
 
 const MAX_LISTED = 10;
 
@@ -267,5 +274,6 @@ export const executionOf = (
   now,
   timestamp: timestampOf(now),
   seen: replay && seenOf(replay),
+  ...(replay?.entry && { recorded: replayFacts(replay.entry) }),
   ...(timer && { recorded: { cause: timer.cause, depth: timer.depth } }),
 });

@@ -1,6 +1,6 @@
 import { createBatcher } from '@orrery/service-kit';
 import { sql } from 'kysely';
-import { type HistorySearch, MEMORY_REACH, type PastEntry } from '../../core/deciding/read-history.js';
+import type { HistorySearch } from '../../core/deciding/read-history.js';
 import type { InstanceName } from '../../core/entries/entry.js';
 import { partitionOf } from '../leases/leases.js';
 import type { Db } from '../tables/schema.js';
@@ -21,6 +21,7 @@ import {
 } from './deployment-state.js';
 import { createInstanceMemory, type InstanceMemory, type MemoryInstance } from './instance-memory.js';
 import { PendingTimers, type TimerName } from './pending-timers.js';
+import { readRecent } from './read-recent.js';
 import { timersWithKeys } from './timer-store.js';
 
 interface LoadedRow extends DeploymentRow {
@@ -204,41 +205,3 @@ async function readSchema(
 
 /** As much of one schema is held in memory for a search: states have up to 64 KiB each. */
 const MOST_BYTES = 64 * 1024 * 1024;
-
-/** The newest entries that the search finds, up to the last committed one, or to `before`. */
-export async function readRecent(
-  db: Db,
-  deploymentId: number,
-  { last, events, instances }: HistorySearch,
-  before?: number,
-): Promise<{ upTo: number; entries: PastEntry[] }> {
-  const head =
-    before === undefined
-      ? sql`(select seq from journal_heads where deployment_id = ${deploymentId})`
-      : sql`cast(${before} as bigint)`;
-  const ofEvents = events === undefined ? sql`` : sql`and j.event = any(cast(${events} as text[]))`;
-  const names = (instances ?? []).map((key) => [
-    key.slice(0, key.indexOf(':')),
-    key.slice(key.indexOf(':') + 1),
-  ]);
-  const ofInstances =
-    instances === undefined
-      ? sql``
-      : sql`and j.seq in (
-          select c.seq from jsonb_array_elements(cast(${JSON.stringify(names)} as jsonb)) name, instance_changes c
-          where c.deployment_id = ${deploymentId} and c.entity_schema = name ->> 0 and c.instance_id = name ->> 1
-            and c.seq > ${head} - ${MEMORY_REACH})`;
-  const { rows } = await sql<{ head: number; entry: (PastEntry & { executedAt: string }) | null }>`
-    select h.seq as head, to_jsonb(e) as entry
-    from (select ${head} as seq) h
-    left join lateral (
-      select j.seq, j.kind, j.event, j.status, j.trigger, j.caller, j.executed_at as "executedAt", j.input, j.changes,
-        j.result, j.error
-      from journal j where j.deployment_id = ${deploymentId} and j.kind = 'execution' and j.seq <= h.seq
-        and j.seq > h.seq - ${MEMORY_REACH} ${ofEvents} ${ofInstances}
-      order by j.seq desc limit ${last}) e on true`.execute(db);
-  const entries = rows.flatMap(({ entry }) =>
-    entry === null ? [] : [{ ...entry, executedAt: new Date(entry.executedAt).toISOString() }],
-  );
-  return { upTo: rows[0]?.head ?? 0, entries };
-}

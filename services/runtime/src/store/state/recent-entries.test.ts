@@ -88,3 +88,20 @@ it('holds nothing until history is read, and a bounded number of entries from th
   // It was found too long ago, so it is read again.
   expect(recent.find({ last: 3 })).toBeUndefined();
 });
+
+it('has what a replay remembers until the fork executes another entry, which has to be read', () => {
+  const recent = createRecentEntries();
+  const search = { last: 3, replays: { deploymentId: 7, seq: 120 } };
+  recent.start(4);
+  const read = [entryAt(119, 'race', 'A'), entryAt(118, 'talk', 'A')];
+  recent.learn(search, 4, read);
+  recent.add(entryAt(5, 'manual', 'A'));
+  expect(recent.find(search)).toEqual(read.map(memoryOf));
+  recent.add(entryAt(6, 'race', 'A'));
+  expect(recent.find(search)).toBeUndefined();
+  // What was read before that is committed does not count.
+  recent.learn(search, 5, read);
+  expect(recent.find(search)).toBeUndefined();
+  recent.learn(search, 6, [...read, entryAt(117, 'race', 'A')]);
+  expect(recent.find(search)).toHaveLength(3);
+});

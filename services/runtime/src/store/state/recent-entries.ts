@@ -72,6 +72,8 @@ export function createRecentEntries() {
       const key = keyOf(search);
       const before = found.get(key);
       if (tail === undefined || before === undefined) return undefined;
+      if (search.replays !== undefined)
+        return hasExecutionAfter(tail, before.upTo) ? undefined : before.entries.map(({ memory }) => memory);
       const last = tail.at(-1)?.entry.seq ?? from;
       const upTo = Math.max(before.upTo, last);
       const since = tail.filter(({ entry }) => entry.seq > before.upTo && isRemembered(entry, search));
@@ -85,3 +87,7 @@ export function createRecentEntries() {
     bytes: (): number => (tail === undefined ? 0 : (found.size + 1) * SEARCH_BYTES),
   };
 }
+
+/** Which of what was recorded a replay stands in place of is read from the database: what is not committed waits. */
+const hasExecutionAfter = (tail: readonly Remembered[], seq: number): boolean =>
+  tail.some(({ entry }) => entry.seq > seq && entry.kind === 'execution');

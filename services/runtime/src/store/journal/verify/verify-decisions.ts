@@ -1,9 +1,15 @@
 import type { Divergence, KeptDefinition, NotRerun } from '@orrery/contracts';
 import type { CompiledDefinition, Needs } from '../../../core/deciding/execution.js';
-import { agrees, compileKept, notRerunnable, rerun } from '../../../core/deciding/rerun.js';
+import {
+  agrees,
+  compileKept,
+  notRerunnable,
+  type ReplayedSource,
+  rerun,
+} from '../../../core/deciding/rerun.js';
 import { type CheckedChange, foldChange, type InstanceName } from '../../../core/entries/entry.js';
 import { createInstanceMemory, type InstanceMemory } from '../../state/instance-memory.js';
-import { readRecent } from '../../state/load-state.js';
+import { readRecent } from '../../state/read-recent.js';
 import type { Db } from '../../tables/schema.js';
 import { findDefinition } from '../definitions.js';
 import { instancesThen } from '../lifetimes.js';
@@ -14,6 +20,8 @@ export interface DecidedDeployment {
   readonly id: number;
   readonly worldId: number;
   readonly worldAddress: string;
+  /** Of a what-if fork: what its entries repeat. */
+  readonly source?: ReplayedSource | undefined;
 }
 
 /** What became of the executions of a range. */
