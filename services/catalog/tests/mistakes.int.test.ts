@@ -346,6 +346,11 @@ describe('mistakes in a version', () => {
 
   const warnings: [string, object, string][] = [
     [
+      'an event that is to be remembered, and is not there',
+      { behaviorPrompt: 'Race.', readHistory: { last: 5, events: ['audience'] } },
+      '/readHistory/events/0: The world has no event "audience". Nothing of it is remembered.',
+    ],
+    [
       'a path as the name of an attribute',
       direct({ 'horse:H1': { 'stats.speed': 1 } }),
       `${inTemplate('horse:H1/stats.speed')}: "stats.speed" is no path: a value of this very name is stored. To change "speed" inside "stats" write "stats": { "$merge": { "speed": … } }.`,

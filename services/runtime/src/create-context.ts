@@ -63,6 +63,7 @@ interface ContextParts extends RuntimeDependencies {
   readonly resources: Resources;
   readonly decider: Decider;
   readonly journal: JournalForm;
+  readonly measureTime: () => Promise<void>;
 }
 
 /** Commits in flight at once: while one is written, others are decided and answered (docs/adr/0010). */
@@ -119,7 +120,16 @@ interface Services extends Omit<RunDependencies, 'lanes' | 'outside' | 'held'> {
 
 /** The leases, the states of the deployments that they cover, and the lanes that change these states. */
 function createOwnership(
-  { database, pools, bus, journal, instance, resources, aroundCommit = (commit) => commit }: ContextParts,
+  {
+    database,
+    pools,
+    bus,
+    journal,
+    instance,
+    resources,
+    measureTime,
+    aroundCommit = (commit) => commit,
+  }: ContextParts,
   { memory, leaseTtlMs, payments: { settleMs } }: RuntimeConfig,
   services: Services,
 ) {
@@ -173,7 +183,10 @@ function createOwnership(
   const outside = createOutsideWork(clock, () => leases.wake());
   const runs: RunKeeper = startRunKeeper({ ...services, db, lanes, outside, held });
   const findUse = createUsedKeys(db, commitSlots.untilFree);
-  const timers: TimerKeeper = startTimerKeeper({ ...services, db, lanes, outside, held, runs, findUse });
+  const timers: TimerKeeper = startTimerKeeper({
+    ...services,
+    ...{ db, lanes, outside, held, runs, findUse, measureTime },
+  });
   const leases: LeaseKeeper = startLeaseKeeper({
     ...{ db: pools.leases.db, instance, ttlMs: leaseTtlMs, held, outside, clock, logger },
     drained: lanes.drained,

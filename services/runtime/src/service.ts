@@ -51,11 +51,12 @@ export function startRuntime(
       await finishUpgrade(database.db);
     }
     const time = await followDatabaseTime(pools.leases.db, dependencies.clock, logger);
-    const { clock } = resources.use('time of the database', time);
+    const { clock, measure: measureTime } = resources.use('time of the database', time);
     const journal = resources.use('form of the journal', await followJournalForm(database.db, clock, logger));
     const calls = { clock, logger, callsPerDeployment: config.modelCallsPerDeployment };
     const decider = dependencies.decider ?? createModelDecider(calls);
-    const parts = { ...dependencies, clock, decider, journal, database, pools, instance, resources };
+    const around = { decider, journal, database, pools, instance, resources };
+    const parts = { ...dependencies, ...around, clock, measureTime };
     const { context, leases } = createRuntimeContext(parts, config);
     if (config.modelFile !== undefined) {
       const host = process.stdout.isTTY ? undefined : process;

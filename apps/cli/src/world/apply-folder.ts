@@ -156,12 +156,17 @@ const progressOf = (done: number, of: number): string =>
     ? 'Nothing was changed.'
     : `${done} of ${of} changes were made before: mend this one and apply again, which goes on here.`;
 
-/** What saving warns of, with the lines in the files. */
+/**
+ * What saving warns of, with the lines in the files. An event that is not there yet may follow: the check of all definitions
+ * has told which does not.
+ */
 const warningsOf = ({ warnings = [] }: ServerAnswer, change: Change, folder: WorldFolder): string[] =>
-  warnings.map((warning) => {
-    const pointer = withoutFirstVersion(warning.pointer);
-    return warningText(warning, folder.lineOf(kindOf(change), change.name, pointer));
-  });
+  warnings
+    .filter(({ code }) => code !== 'unknown_event')
+    .map((warning) => {
+      const pointer = withoutFirstVersion(warning.pointer);
+      return warningText(warning, folder.lineOf(kindOf(change), change.name, pointer));
+    });
 
 const outcomeOf = ({ changes, left }: Plan, world: string | undefined, applied: boolean) => ({
   world: world ?? null,

@@ -191,7 +191,8 @@ export const followUp = z
 export type FollowUp = z.infer<typeof followUp>;
 
 /** Follow-ups of one version. */
-export const followUps = z.array(followUp).max(8);
+export const MOST_FOLLOW_UPS = 8;
+export const followUps = z.array(followUp).max(MOST_FOLLOW_UPS);
 
 /** What the members of a version mean, as sent and as stored. */
 export const VERSION_TEXTS = {

@@ -79,6 +79,7 @@ const MISTAKES = {
   no_schema: 'Write the name of the entity schema and a colon before the placeholder.',
   dotted_name: 'Change a member inside an attribute with $merge.',
   unknown_attribute: 'Write the name of an attribute that the entity schema has, or add the attribute to it.',
+  unknown_event: 'Write the name of an event that the world has, or create the event.',
   nothing_to_run: 'Add mutationSettings with a template, or a behaviorPrompt.',
   no_attributes: 'Add attributes to the entity schema.',
   reads_nothing: 'Name in readEntities the entity schemas whose instances the model needs.',
@@ -111,7 +112,6 @@ type RequestCode =
   | 'unknown_ai_model'
   | 'unknown_chain'
   | 'unknown_deployment'
-  | 'unknown_event'
   | 'unknown_event_version';
 
 export type ProblemCode = MistakeCode | RequestCode;

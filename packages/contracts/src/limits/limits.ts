@@ -79,6 +79,17 @@ const webhookLimits = z
   })
   .meta({ id: 'WebhookLimits', description: 'What holds for webhooks.' });
 
+/** What holds for timers. */
+const timerLimits = z
+  .strictObject({
+    followUpsPerVersion: count('Follow-ups of a version.'),
+    pendingPerDeployment: count('Timers of a deployment that are pending.'),
+    executionsWithoutDelay: count('Executions that follow each other without delay.'),
+    shortestDelaySeconds: seconds('that any other timer waits at least'),
+    longestDelaySeconds: seconds('that it waits at most'),
+  })
+  .meta({ id: 'TimerLimits', description: 'What holds for timers.' });
+
 /** The gateway asks the services for theirs. */
 export const limitRpcs = {
   'limits.get': operationsAt('/api/limits', 'Limits', {
@@ -89,6 +100,7 @@ export const limitRpcs = {
         requests: requestLimits.describe('Of all requests.'),
         definitions: definitionLimits.describe('Of worlds, entity schemas, events and versions.'),
         deployments: deploymentLimits.describe('Of deployments and executions.'),
+        timers: timerLimits.describe('Of timers.'),
         webhooks: webhookLimits.describe('Of webhooks.'),
       })
       .meta({ id: 'Limits', description: 'The limits that the operator has set.' }),

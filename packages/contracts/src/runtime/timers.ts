@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MOST_FOLLOW_UPS } from '../catalog/version-parts.js';
 import { jsonObject } from '../json/json-schemas.js';
 import { DEPLOYMENT_PATH, deploymentPath, IN_DEPLOYMENT } from '../names/names.js';
 import { name, ordinal, soughtNameInQuery, storedName, timestamp } from '../records/fields.js';
@@ -14,6 +15,15 @@ export const MOST_DELAY_MS = 3650 * 24 * 60 * 60 * 1000;
 export const MOST_TIMERS = 10_000;
 /** Executions of one tree of follow-ups without delay, the one that they begin with included. */
 export const MOST_IN_TREE = 256;
+
+/** What holds for all timers; `GET /api/limits` shows it. */
+export const TIMER_LIMITS = {
+  followUpsPerVersion: MOST_FOLLOW_UPS,
+  pendingPerDeployment: MOST_TIMERS,
+  executionsWithoutDelay: MOST_IN_TREE,
+  shortestDelaySeconds: LEAST_DELAY_MS / 1000,
+  longestDelaySeconds: MOST_DELAY_MS / 1000,
+};
 
 const UNITS = { W: 604_800_000, D: 86_400_000, H: 3_600_000, M: 60_000, S: 1000 };
 const DURATION =

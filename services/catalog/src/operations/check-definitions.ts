@@ -46,13 +46,14 @@ async function checkDefinitions(
     name,
     definition: attributes.map(definedBy),
   }));
+  const names = events.map(({ name }) => name);
   const warnings: FieldProblem[] = [];
   for (const [at, event] of events.entries()) {
     // A large version takes its time; other requests get theirs.
     await setImmediate();
     problems.push(
       ...problemsOf(`/events/${at}`, () => {
-        const found = checkEvent(context, event, schemas);
+        const found = checkEvent(context, event, schemas, names);
         warnings.push(...below(`/events/${at}`, found.warnings));
         problems.push(...below(`/events/${at}`, found.problems));
       }),
@@ -74,6 +75,7 @@ function checkEvent(
   { clock, limits }: CatalogContext,
   event: CreateEventBody,
   schemas: readonly NamedSchema[],
+  events: readonly string[],
 ): Found {
   refuseLargeTexts(event, limits);
   const root = '/firstVersion';
@@ -82,7 +84,7 @@ function checkEvent(
   const names = new Set([...schemasNamed(definition), ...schemasInTemplate(definition)]);
   const named = schemas.filter(({ name }) => names.has(name));
   const known = schemas.map(({ name }) => name);
-  const { kinds, warnings } = checkVersion(written, { named, known }, clock.now());
+  const { kinds, warnings } = checkVersion(written, { named, known, events }, clock.now());
   return { problems: problemsOfKinds(kinds, root), warnings: below(root, warnings) };
 }
 

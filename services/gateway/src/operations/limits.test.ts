@@ -22,6 +22,8 @@ describe('the limits in force', () => {
       requests: { bodyBytes: 2048, jsonDepth: 8, pageEntries: 100, rates: { signInPerAddressPerMinute: 7 } },
       definitions: { of: 'limits.ofDefinitions' },
       deployments: { of: 'limits.ofDeployments' },
+      timers: { pendingPerDeployment: 10_000, shortestDelaySeconds: 1, longestDelaySeconds: 315_360_000 },
+      webhooks: { perDeployment: 20 },
     });
     expect(asked).toEqual(['limits.ofDefinitions', 'limits.ofDeployments']);
   });

@@ -5,6 +5,7 @@ import {
   MAX_LIMIT,
   type RequestLimits,
   runtimeContract,
+  TIMER_LIMITS,
   WEBHOOK_LIMITS,
 } from '@orrery/contracts';
 import type { RatePolicies } from '../core/rates/token-bucket.js';
@@ -31,7 +32,9 @@ export const limitHandlers = (
         bus.call(catalogContract.rpcs['limits.ofDefinitions'], {}, call),
         bus.call(runtimeContract.rpcs['limits.ofDeployments'], {}, call),
       ]);
-      return { data: { requests, definitions, deployments, webhooks: WEBHOOK_LIMITS } };
+      return {
+        data: { requests, definitions, deployments, timers: TIMER_LIMITS, webhooks: WEBHOOK_LIMITS },
+      };
     },
   };
 };

@@ -6,7 +6,7 @@ import { attributesGuarded, schemasWithPointers } from './names-in-version.js';
 
 const NOW = Date.UTC(2026, 0, 1);
 const wins = { name: 'wins', type: 'integer' as const, constraints: null, defaultValue: null };
-const around = { named: [{ name: 'horse', definition: [wins] }], known: ['horse'] };
+const around = { named: [{ name: 'horse', definition: [wins] }], known: ['horse'], events: [] };
 const body: VersionBody = {
   readEntities: [{ schema: 'horse' }],
   stateChanges: { horse: 'partial' },

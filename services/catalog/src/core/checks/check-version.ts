@@ -44,16 +44,20 @@ export function writeVersion(
   return { definition, spelling };
 }
 
-/** The schemas of a world that a version names, and the names of all, which need to be known only if it lacks one. */
-export interface SchemasAround {
+/** What a world has of that which a version names. */
+export interface WorldAround {
+  /** The schemas that it names. */
   readonly named: readonly NamedSchema[];
+  /** The names of all schemas; they need to be known only if one of these is not there. */
   readonly known: readonly string[];
+  /** The names of all events; they need to be known only if it names any that it remembers. */
+  readonly events: readonly string[];
 }
 
 /** What is wrong with a version and what is likely to be, with pointers into it. @param now see `versionProblems` */
 export function checkVersion(
   { definition, spelling }: WrittenVersion,
-  { named, known }: SchemasAround,
+  { named, known, events }: WorldAround,
   now: number,
 ): { kinds: ProblemKind[]; warnings: FieldProblem[] } {
   const attributes = new Map(named.map((schema) => [schema.name, schema.definition]));
@@ -68,7 +72,7 @@ export function checkVersion(
       { code: 'unknown_entity_schema', problems: noSuchSchemas },
       { code: 'invalid_template', problems: unfitLiterals(definition, attributes) },
     ],
-    warnings: versionWarnings(definition, named),
+    warnings: versionWarnings(definition, named, events),
   };
 }
 

@@ -21,14 +21,27 @@ describe('versionWarnings', () => {
     ['reads_nothing /readEntities', { ...ai, readEntities: [] }],
     ['literal_reference /behaviorPrompt', { ...ai, behaviorPrompt: 'Take {{ input.x }}.' }],
     ['without_effect /executionSettings/priceUsd', priced('admin', 1)],
+    ['unknown_event /readHistory/events/1', { ...ai, readHistory: { last: 3, events: ['race', 'rcae'] } }],
     ['without_effect /mutationSettings/template', { ...ai, mutationSettings: { mode: 'ai', template: {} } }],
   ])('warns of %s', (warning, version) => {
-    const told = versionWarnings(version, [horse]).map(({ code, pointer }) => `${code} ${pointer}`);
+    const told = versionWarnings(version, [horse], ['race']).map(({ code, pointer }) => `${code} ${pointer}`);
     expect(told).toEqual([warning]);
   });
 
+  it('says which event of the world may be meant', () => {
+    const [warning] = versionWarnings(
+      { ...ai, readHistory: { last: 3, events: ['rcae'] } },
+      [horse],
+      ['race'],
+    );
+    expect(warning).toMatchObject({
+      message: 'The world has no event "rcae". Did you mean "race"? Nothing of it is remembered.',
+      suggestion: 'Write "race".',
+    });
+  });
+
   it('has nothing to say of a version that asks a model', () => {
-    expect(versionWarnings(ai, [horse])).toEqual([]);
+    expect(versionWarnings(ai, [horse], ['race'])).toEqual([]);
   });
 });
 

@@ -19,15 +19,20 @@ import {
 } from '@orrery/expressions';
 import { namedUsers } from '../claims.js';
 import type { StoredVersion } from '../definitions/stored-version.js';
-import { below } from '../problems.js';
+import { below, noSuch } from '../problems.js';
 import { attributesGuarded, type NamedSchema, TEMPLATE } from './names-in-version.js';
 
 /**
  * Likely mistakes that are allowed. Pointers are into the version.
  *
  * @param schemas those that the version names
+ * @param events the names of all events of the world, if the version names any that it remembers
  */
-export function versionWarnings(version: StoredVersion, schemas: readonly NamedSchema[]): FieldProblem[] {
+export function versionWarnings(
+  version: StoredVersion,
+  schemas: readonly NamedSchema[],
+  events: readonly string[],
+): FieldProblem[] {
   const attributes = new Map(
     schemas.map(({ name, definition }) => [name, definition.map((attribute) => attribute.name)]),
   );
@@ -36,6 +41,7 @@ export function versionWarnings(version: StoredVersion, schemas: readonly NamedS
     ...below('/outputSchema', findNestedTypes(version.outputSchema ?? {})),
     ...settingWarnings(version),
     ...memoryWarnings(version),
+    ...forgottenEvents(version, events),
     ...runWarnings(version),
     ...templateWarnings(version, attributes),
     ...below(
@@ -82,6 +88,21 @@ const memoryWarnings = ({ readHistory, readEntities }: StoredVersion): FieldProb
           'Name in readEntities the entity schemas whose instances it reads, or remove "instances".',
         ),
       ];
+
+/** An event that the world lacks may still be created, so it is no mistake. */
+const forgottenEvents = ({ readHistory }: StoredVersion, known: readonly string[]): FieldProblem[] =>
+  (readHistory?.events ?? []).flatMap((name, at) =>
+    known.includes(name)
+      ? []
+      : [
+          fieldProblem(
+            `/readHistory/events/${at}`,
+            'unknown_event',
+            `${noSuch('The world', 'event', name, known)} Nothing of it is remembered.`,
+            writeInstead(closest(name, known)),
+          ),
+        ],
+  );
 
 /** What a version runs that nobody can have meant so: nothing, or a prompt with the placeholders of a template. */
 function runWarnings(version: StoredVersion): FieldProblem[] {

@@ -221,7 +221,9 @@ async function prepare(
   const names = new Set([...linked, ...schemasInTemplate(definition)]);
   const named = await holdSchemas(trx, worldId, [...names]);
   const known = named.length < names.size ? await namesIn(trx, 'entity_schemas', worldId) : [];
-  const { kinds, warnings } = checkVersion(written, { named, known }, now.getTime());
+  const isRemembering = definition.readHistory?.events !== undefined;
+  const events = isRemembering ? await namesIn(trx, 'events', worldId) : [];
+  const { kinds, warnings } = checkVersion(written, { named, known, events }, now.getTime());
   refuseProblems(kinds, pointer);
   const links = named.filter(({ name }) => linked.includes(name));
   return { definition, links, warnings: below(pointer, warnings) };

@@ -1,4 +1,4 @@
-import { WEBHOOK_LIMITS } from '@orrery/contracts';
+import { TIMER_LIMITS, WEBHOOK_LIMITS } from '@orrery/contracts';
 
 /** The limits that are in force by default, as `GET /api/limits` answers them. */
 export const LIMITS_EXAMPLE = {
@@ -44,5 +44,6 @@ export const LIMITS_EXAMPLE = {
     messageMaxAgeSeconds: 300,
     messageMaxAheadSeconds: 60,
   },
+  timers: TIMER_LIMITS,
   webhooks: WEBHOOK_LIMITS,
 };

@@ -42,6 +42,8 @@ export const problemSchema: JsonSchema = {
   required: ['success', 'error', 'code', 'type', 'title', 'status', 'detail', 'instance', 'requestId'],
 };
 
+const described = (type: string, description: string) => ({ type, description });
+
 /** What clients of x402 version 1 read in the body of a 402. */
 const demandSchema: JsonSchema = {
   type: 'object',
@@ -50,11 +52,59 @@ const demandSchema: JsonSchema = {
     accepts: {
       type: 'array',
       description: 'Payment requirements by version 1 of x402: one of them is to be met.',
-      items: { type: 'object' },
+      items: {
+        type: 'object',
+        properties: {
+          scheme: { const: 'exact', description: 'How the amount is meant: exactly.' },
+          network: described('string', 'The network, by its name in version 1 of x402: `base-sepolia`.'),
+          maxAmountRequired: described('string', 'The amount, in the smallest unit of the asset.'),
+          asset: described('string', 'Address of the asset that is paid in.'),
+          payTo: described('string', 'Who is paid: the receiver of the deployment.'),
+          resource: described('string', 'The address of the call that is paid for.'),
+          description: described('string', 'What is paid for, for people.'),
+          mimeType: described('string', 'The media type of what the call answers.'),
+          maxTimeoutSeconds: described('integer', 'For how long the payment has to be valid at least.'),
+          extra: described('object', 'What the network asks for beside that, such as the name of the asset.'),
+        },
+        required: [
+          'scheme',
+          'network',
+          'maxAmountRequired',
+          'asset',
+          'payTo',
+          'resource',
+          'maxTimeoutSeconds',
+        ],
+      },
     },
   },
   required: ['x402Version', 'accepts'],
 };
+
+/** As `base-sepolia` is paid on, in test money. */
+const DEMAND_EXAMPLE = {
+  x402Version: 1,
+  accepts: [
+    {
+      scheme: 'exact',
+      network: 'base-sepolia',
+      maxAmountRequired: '50000',
+      asset: '0x036CbD53842c5426634e7929541eC2318f3dCF7e',
+      payTo: '0x2222222222222222222222222222222222222222',
+      resource: 'https://orrery.example/app/deployments/0x5a…/execute',
+      description: 'cheer',
+      mimeType: 'application/json',
+      maxTimeoutSeconds: 25,
+      extra: { name: 'USDC', version: '2' },
+    },
+  ],
+};
+
+const PAYER =
+  'Nothing was executed. The body tells by `accepts` what to pay for clients of x402 version 1, the header ' +
+  '`PAYMENT-REQUIRED` for those of version 2. Send the same request again, with the same message, and the payment in the ' +
+  'header `X-PAYMENT` or `PAYMENT-SIGNATURE`. `detail` says why a payment was refused, `facts.reason` for programs; where ' +
+  '`facts.refundDue` is true, it was charged, and the owner of the deployment has to return it.';
 
 /** The codes that the gateway itself answers for any operation. */
 function gatewayCodes({ access, http }: RoutedRpc): ErrorCode[] {
@@ -119,7 +169,10 @@ function problemResponse(status: number, codes: readonly ErrorCode[], instance: 
   const [first = 'internal'] = codes;
   const mayWait = codes.some((code) => ERRORS[code].retryable);
   return {
-    description: codes.map((code) => `\`${code}\`: ${ERRORS[code].title}`).join('. '),
+    description: [
+      ...codes.map((code) => `\`${code}\`: ${ERRORS[code].title}`),
+      ...(status === 402 ? [PAYER] : []),
+    ].join('. '),
     headers: {
       ...common,
       ...(mayWait && retryAfter),
@@ -138,7 +191,10 @@ function problemResponse(status: number, codes: readonly ErrorCode[], instance: 
             },
           ],
         },
-        example: problemOf(new ServiceError(first), { instance, requestId: 'b7c1' }),
+        example: {
+          ...problemOf(new ServiceError(first), { instance, requestId: 'b7c1' }),
+          ...(status === 402 && DEMAND_EXAMPLE),
+        },
       },
     },
   };

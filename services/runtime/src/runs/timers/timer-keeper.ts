@@ -33,8 +33,13 @@ const MOST_WAITING = 500;
 const TIMEOUT_MS = 60_000;
 const REST: Backoff = { baseMs: 200, maxMs: 5000 };
 
-export function startTimerKeeper(dependencies: ExecuteDependencies) {
-  const { db, held, clock, logger } = dependencies;
+interface TimerDependencies extends ExecuteDependencies {
+  /** Compares the clock with that of the database once more. */
+  readonly measureTime: () => Promise<void>;
+}
+
+export function startTimerKeeper(dependencies: TimerDependencies) {
+  const { db, held, clock, logger, measureTime } = dependencies;
   const stopping = new AbortController();
   const slots = createSemaphore(AT_ONCE);
   /** Deployments by the id of their timers in the lane. */
@@ -63,6 +68,8 @@ export function startTimerKeeper(dependencies: ExecuteDependencies) {
     for (;;) {
       const due = await dueTimers(db, deploymentId, idsOf(deploymentId));
       if (due.length === 0 && waiting.size === 0) return 'executed';
+      // The clock of the database was set forward: their entries are to have a time at which they were due.
+      if (due.some(({ due_at }) => Date.parse(due_at) > clock.now())) await measureTime();
       const outcomes = due.map((row) => {
         const outcome = run(row).finally(() => waiting.delete(outcome));
         waiting.add(outcome);
