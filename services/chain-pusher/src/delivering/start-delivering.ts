@@ -12,7 +12,7 @@ import { type Resolve, resolveName } from './connect-to.js';
 import { deliverAsked, deliverTurn, type TurnDependencies } from './deliver-turn.js';
 import { type FollowedDeployments, followDeployments } from './follow-deployments.js';
 import { readJournals } from './read-journals.js';
-import { createRooms, type Place } from './rooms.js';
+import { type Account, type Claimable, createRooms, type Place } from './rooms.js';
 import { createSender } from './send-request.js';
 import { webhookSignals } from './signals.js';
 
@@ -43,6 +43,8 @@ export interface Delivering {
 const DEFAULTS = { attemptMs: WEBHOOK_LIMITS.attemptSeconds * 1000, slowMs: 1000, pollMs: 5000 };
 /** Attempts at once in this process; each holds a socket and a body. */
 const ROOMS = { quick: 64, slow: 256 };
+/** Of these, those of one account. */
+const SHARES = { quick: 48, slow: 64 };
 const ASKED_AT_ONCE = 16;
 const ROUND_MS = 1000;
 const MEASURE_MS = 15_000;
@@ -55,7 +57,7 @@ export async function startDelivering(options: DeliveringOptions): Promise<Deliv
   const { attemptMs, slowMs, pollMs } = { ...DEFAULTS, ...given(options) };
   const [stopping, cutting] = [new AbortController(), new AbortController()];
   const signals = webhookSignals();
-  const rooms = createRooms(ROOMS);
+  const rooms = createRooms(ROOMS, SHARES);
   const allows = createAddressRules(options.allowedNetworks);
   const sender = createSender({ allows, resolve: options.resolve ?? resolveName, attemptMs });
   const journals = readJournals(bus, clock, cutting.signal);
@@ -67,9 +69,10 @@ export async function startDelivering(options: DeliveringOptions): Promise<Deliv
     signal: cutting.signal,
   };
   const work = new Set<Promise<void>>();
+  /** Something may wait for a place. */
   let wasFull = false;
-  const begin = (room: 'quick' | 'slow', task: (place: Place) => Promise<boolean>) => {
-    const place = rooms.enter(room);
+  const begin = (room: 'quick' | 'slow', account: Account, task: (place: Place) => Promise<boolean>) => {
+    const place = rooms.enter(room, account);
     const going = task(place)
       .catch((err: unknown) => {
         logger.warn({ err }, 'a delivery was not recorded; it is made again');
@@ -83,16 +86,20 @@ export async function startDelivering(options: DeliveringOptions): Promise<Deliv
     work.add(going);
   };
   const round = async () => {
-    const slow = await take(rooms.free('slow'), (most) => claimWebhooks(db, true, most));
-    const asked = await take(Math.min(ASKED_AT_ONCE, rooms.free('slow') - slow.length), (most) =>
-      claimDeliveries(db, most),
+    const slow = await take(rooms.claimable('slow'), (some) => claimWebhooks(db, true, some));
+    for (const one of slow) begin('slow', one.account_id, (place) => deliverTurn(turn, one, place));
+    const { most, crowded } = rooms.claimable('slow');
+    const asked = await take({ most: Math.min(ASKED_AT_ONCE, most), crowded }, (some) =>
+      claimDeliveries(db, some),
     );
-    const quick = await take(rooms.free('quick'), (most) => claimWebhooks(db, false, most));
-    for (const one of slow) begin('slow', (place) => deliverTurn(turn, one, place));
-    for (const one of asked) begin('slow', (place) => deliverAsked(turn, one, place).then(() => true));
-    for (const one of quick) begin('quick', (place) => deliverTurn(turn, one, place));
-    wasFull = rooms.free('slow') <= 0 || rooms.free('quick') <= 0;
-    return slow.length + asked.length + quick.length > 0 && !wasFull ? 'more' : 'idle';
+    for (const one of asked)
+      begin('slow', one.account_id, (place) => deliverAsked(turn, one, place).then(() => true));
+    const quick = await take(rooms.claimable('quick'), (some) => claimWebhooks(db, false, some));
+    for (const one of quick) begin('quick', one.account_id, (place) => deliverTurn(turn, one, place));
+    const after = [rooms.claimable('slow'), rooms.claimable('quick')];
+    wasFull = after.some((room) => room.most <= 0 || room.crowded.length > 0);
+    const isFull = after.every((room) => room.most <= 0);
+    return slow.length + asked.length + quick.length > 0 && !isFull ? 'more' : 'idle';
   };
   const loop = { clock, logger, signal: stopping.signal };
   const rounds = startPollLoop({ ...loop, name: 'webhooks', intervalMs: ROUND_MS, runOnce: round });
@@ -131,8 +138,8 @@ export async function startDelivering(options: DeliveringOptions): Promise<Deliv
   };
 }
 
-const take = async <T>(most: number, claim: (most: number) => Promise<T[]>): Promise<T[]> =>
-  most > 0 ? claim(most) : [];
+const take = async <T>(some: Claimable, claim: (some: Claimable) => Promise<T[]>): Promise<T[]> =>
+  some.most > 0 ? claim(some) : [];
 
 const given = ({ attemptMs, slowMs, pollMs }: DeliveringOptions) => ({
   ...(attemptMs !== undefined && { attemptMs }),

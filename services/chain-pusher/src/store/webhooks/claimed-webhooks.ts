@@ -8,7 +8,7 @@ import type { ChainPusherSchema, Db } from '../tables/schema.js';
 export interface ClaimedWebhook
   extends Pick<
     Selectable<ChainPusherSchema['webhooks']>,
-    'id' | 'deployment' | 'url' | 'events' | 'status' | 'secret' | 'is_slow'
+    'id' | 'deployment' | 'account_id' | 'url' | 'events' | 'status' | 'secret' | 'is_slow'
   > {
   readonly claim: string;
   /** Null unless it signs still. */
@@ -26,18 +26,32 @@ const CLAIM_SECONDS = 30;
 /** Whose account the operator has disabled waits. */
 const isAllowed = sql`not exists (select from accounts where accounts.account_id = webhooks.account_id and disabled)`;
 
+/** How many are claimed at most, and of which accounts none are; null: of those whose account is not known. */
+export interface ClaimBounds {
+  readonly most: number;
+  readonly crowded: readonly (number | null)[];
+}
+
+/** Accounts are numbered from 1. */
+const NO_ACCOUNT = 0;
+
+/** @param account a column */
+export const isNotCrowded = (account: string, { crowded }: ClaimBounds) =>
+  sql`coalesce(${sql.ref(account)}, ${NO_ACCOUNT}) <> all(cast(${crowded.map((one) => one ?? NO_ACCOUNT)} as bigint[]))`;
+
 /** Those that have waited longest, each for this process alone. @param isSlow of which kind */
-export async function claimWebhooks(db: Db, isSlow: boolean, most: number): Promise<ClaimedWebhook[]> {
+export async function claimWebhooks(db: Db, isSlow: boolean, bounds: ClaimBounds): Promise<ClaimedWebhook[]> {
   const { rows } = await sql<ClaimedWebhook>`
     update webhooks set claim = gen_random_uuid(), claimed_until = now() + ${CLAIM_SECONDS} * interval '1 second'
     from (
       select id from webhooks
       where is_slow = ${isSlow} and due_at <= now() and disabled_at is null
         and (claimed_until is null or claimed_until < now()) and ${isAllowed}
-      order by due_at limit ${most} for update skip locked
+        and ${isNotCrowded('webhooks.account_id', bounds)}
+      order by due_at limit ${bounds.most} for update skip locked
     ) due
     where webhooks.id = due.id
-    returning webhooks.id, deployment, url, events, status, secret, is_slow, claim, seq, hash, failures,
+    returning webhooks.id, deployment, account_id, url, events, status, secret, is_slow, claim, seq, hash, failures,
       case when old_secret_until > now() then old_secret end as old_secret,
       coalesce(extract(epoch from now() - failing_since) * 1000, 0)::float8 as failing_ms`.execute(db);
   return rows;

@@ -3,6 +3,7 @@ import { countUpTo, page, transaction } from '@orrery/database';
 import { type Selectable, sql } from 'kysely';
 import { type Attempt, problemOf } from '../../core/webhooks/after-attempt.js';
 import type { ChainPusherSchema, Db } from '../tables/schema.js';
+import { type ClaimBounds, isNotCrowded } from './claimed-webhooks.js';
 import { findWebhook, notFound, type WebhookKey, type WebhookRow } from './webhook-store.js';
 
 type DeliveryRow = Selectable<ChainPusherSchema['webhook_deliveries']>;
@@ -58,23 +59,24 @@ export const queueDelivery = (db: Db, key: WebhookKey, asked: AskedFor): Promise
 
 /** A delivery that was asked for, and where it goes. */
 export type ClaimedDelivery = Pick<DeliveryRow, 'webhook_id' | 'number' | 'seq' | 'history_id'> &
-  Pick<WebhookRow, 'id' | 'deployment' | 'url' | 'secret' | 'old_secret'>;
+  Pick<WebhookRow, 'id' | 'deployment' | 'account_id' | 'url' | 'secret' | 'old_secret'>;
 
 /** A process that has not said what came of it after so many seconds is gone. */
 const CLAIM_SECONDS = 30;
 
-export async function claimDeliveries(db: Db, most: number): Promise<ClaimedDelivery[]> {
+export async function claimDeliveries(db: Db, bounds: ClaimBounds): Promise<ClaimedDelivery[]> {
   const { rows } = await sql<ClaimedDelivery>`
     with due as (
       select d.webhook_id, d.number from webhook_deliveries d join webhooks w on w.id = d.webhook_id
       where d.state = 'queued' and (d.claimed_until is null or d.claimed_until < now())
         and not exists (select from accounts a where a.account_id = w.account_id and a.disabled)
-      order by d.created_at limit ${most} for update of d skip locked
+        and ${isNotCrowded('w.account_id', bounds)}
+      order by d.created_at limit ${bounds.most} for update of d skip locked
     )
     update webhook_deliveries d set claimed_until = now() + ${CLAIM_SECONDS} * interval '1 second'
     from due join webhooks w on w.id = due.webhook_id
     where d.webhook_id = due.webhook_id and d.number = due.number
-    returning d.webhook_id, d.number, d.seq, d.history_id, w.id, w.deployment, w.url, w.secret,
+    returning d.webhook_id, d.number, d.seq, d.history_id, w.id, w.deployment, w.account_id, w.url, w.secret,
       case when w.old_secret_until > now() then w.old_secret end as old_secret`.execute(db);
   return rows;
 }
