@@ -11,6 +11,7 @@ import { addOperationsCommands } from './operations/operations-commands.js';
 import { addAccountsCommands, addConsoleCommand } from './operator/accounts-commands.js';
 import { addChainsCommands } from './operator/chains-commands.js';
 import { addDatabaseCommands } from './operator/database-commands.js';
+import { addDeadLettersCommands } from './operator/dead-letters-commands.js';
 import { addPublicCommands } from './public/public-commands.js';
 import { takeServerOptionsEarly } from './server/find-server.js';
 import type { CommandContext } from './terminal/context.js';
@@ -33,6 +34,7 @@ export function createProgram(context: CommandContext): Command {
   addEventsCommands(program, context);
   addKeysCommands(program, context);
   addChainsCommands(program, context);
+  addDeadLettersCommands(program, context);
   // What is there already is kept.
   addOperationsCommands(program, context);
   addStreamCommand(program, context);

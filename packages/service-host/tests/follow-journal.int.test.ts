@@ -14,7 +14,10 @@ import {
   inboxAttempts,
   inboxHashes,
   inboxMigration,
+  inboxResolutions,
   migrate,
+  parkedMessage,
+  requestResolution,
 } from '@orrery/database';
 import { createLogger, systemClock } from '@orrery/service-kit';
 import { createTestDatabase, describeWithNats } from '@orrery/testing';
@@ -84,6 +87,7 @@ async function openDatabase(): Promise<Database<Effects>> {
     '0001_inbox': inboxMigration,
     '0002_inbox_hashes': inboxHashes,
     '0003_inbox_attempts': inboxAttempts,
+    '0004_inbox_resolutions': inboxResolutions,
   };
   await migrate({ database, migrations, logger });
   await sql`create table effects (id bigint generated always as identity, deployment text not null, seq bigint not null)`.execute(
@@ -186,7 +190,10 @@ const suite = (openBus: () => Promise<Join>) => {
       attempts.mock.calls.filter(
         ([deployment, seq]) => deployment === entry?.deployment && seq === entry?.seq,
       ).length;
-    return { follower, publish, effects, untilEffects, ranges, attemptsOf, polled, acknowledged, end };
+    return {
+      ...{ follower, database, consumer, publish, effects, untilEffects, ranges, attemptsOf },
+      ...{ polled, acknowledged, end },
+    };
   };
 
   it('handles the entries of a deployment in order, without asking the runtime', async () => {
@@ -237,6 +244,34 @@ const suite = (openBus: () => Promise<Join>) => {
     expect(await effects(deployment)).toEqual([1, 2, 3, 4, 5]);
     await follower.skip(deployment);
     await untilEffects(deployment, [1, 2, 3, 4, 5, 7, 8]);
+  });
+
+  it('does with a dead letter what an operator asks for, though its journal goes on no more', async () => {
+    const { deployment, entries } = journal(4);
+    let isMended = false;
+    const refuse = ({ deployment: of, seq }: JournalFact) => {
+      if (of === deployment && (seq === 3 || (seq === 2 && !isMended)))
+        throw new Error(`${seq} cannot be handled.`);
+    };
+    const { database, consumer, publish, untilEffects, attemptsOf } = await following(refuse);
+    const stream = { consumer, key: deployment };
+    const found = () => parkedMessage(database.db, stream);
+    if (entries[3]) await publish(entries[3]);
+    await vi.waitFor(async () => expect(await found()).toMatchObject({ seq: 2, resolution: null }));
+    const before = attemptsOf(entries[1]);
+    await requestResolution(database.db, stream, 'retry');
+    await vi.waitFor(async () => {
+      expect(attemptsOf(entries[1])).toBeGreaterThan(before);
+      // In vain: it is a dead letter anew.
+      expect(await found()).toMatchObject({ seq: 2, resolution: null });
+    });
+    isMended = true;
+    await requestResolution(database.db, stream, 'retry');
+    await vi.waitFor(async () => expect(await found()).toMatchObject({ seq: 3, resolution: null }));
+    await untilEffects(deployment, [1, 2]);
+    await requestResolution(database.db, stream, 'skip');
+    await untilEffects(deployment, [1, 2, 4]);
+    expect(await found()).toBeUndefined();
   });
 
   it('reads again and again while the runtime cannot give the entries before one that came', async () => {

@@ -3,9 +3,11 @@ import type { Logger } from '@orrery/service-kit';
 import { migrations } from './store/tables/migrations/index.js';
 import type { ChainPusherSchema } from './store/tables/schema.js';
 
+export { listDeadLetters, type ParkedMessage, type Resolution } from '@orrery/database';
 export { deployRegistry } from './chains/evm/deploy-registry.js';
 export { openChain } from './chains/open-chain.js';
 export { adoptionOutcome, findLane, requestAdoption } from './store/lanes/adopt-lane.js';
+export { chainsOf, findDeadLetter, resolveDeadLetter } from './store/lanes/dead-letters.js';
 export { listWaiting } from './store/submissions/list-waiting.js';
 
 export interface OpenDatabaseOptions {

@@ -14,6 +14,7 @@ import { pushHandlers } from './operations/handlers.js';
 import { webhookHandlers } from './operations/webhooks.js';
 import { type Sending, startSending } from './sending/start-sending.js';
 import { storeAccount } from './store/accounts/account-store.js';
+import { CONSUMER } from './store/lanes/dead-letters.js';
 import { migrations } from './store/tables/migrations/index.js';
 import type { ChainPusherSchema } from './store/tables/schema.js';
 
@@ -26,7 +27,6 @@ export interface ChainPusherDependencies extends ServiceDependencies {
 
 /** How often each chain's lanes are checked, in milliseconds. */
 const POLL_MS = 500;
-const CONSUMER = 'chain-pusher';
 
 /**
  * Starts the chain-pusher on its own schema of the database. Without configured chains it only answers how earlier pushes

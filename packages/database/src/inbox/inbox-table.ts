@@ -40,3 +40,8 @@ export const inboxAttempts = statements(`
     primary key (consumer, ordering_key)
   ) with (fillfactor = 70);
 `);
+
+/** Adds what an operator has asked to be done with a dead letter, until the consumer has done it. */
+export const inboxResolutions = statements(`
+  alter table inbox_parked add column resolution text check (resolution in ('retry', 'skip'));
+`);

@@ -199,3 +199,60 @@ export async function removeDeadLetter<Schema>(
   `.execute(trx);
   return rows.length > 0;
 }
+
+/** What an operator asks for: that a dead letter is handled again, or left out for good. */
+export type Resolution = 'retry' | 'skip';
+
+/** A dead letter as operators see it. */
+export interface ParkedMessage extends InboxStream, Pick<DeadLetter, 'seq' | 'reason'> {
+  readonly parkedAt: Date;
+  /** Null: nothing is asked for. */
+  readonly resolution: Resolution | null;
+}
+
+const PARKED = sql.raw(
+  'consumer, ordering_key as key, seq, reason, parked_at as "parkedAt", resolution from inbox_parked',
+);
+
+/** The dead letters of all consumers of a schema, the oldest first. */
+export async function listDeadLetters<Schema>(
+  db: Kysely<Schema>,
+  limit: number,
+): Promise<readonly ParkedMessage[]> {
+  const { rows } = await sql<ParkedMessage>`
+    select ${PARKED} order by parked_at, consumer, ordering_key, seq limit ${limit}`.execute(db);
+  return rows;
+}
+
+/** The one that stops a stream, with what is asked for; undefined: none does. */
+export async function parkedMessage<Schema>(
+  db: Kysely<Schema>,
+  { consumer, key }: InboxStream,
+): Promise<ParkedMessage | undefined> {
+  const { rows } = await sql<ParkedMessage>`
+    select ${PARKED} where consumer = ${consumer} and ordering_key = ${key} order by seq limit 1`.execute(db);
+  return rows[0];
+}
+
+/** Asks the consumer for something; it does so when it next looks. */
+export async function requestResolution<Schema>(
+  db: Kysely<Schema>,
+  { consumer, key }: InboxStream,
+  resolution: Resolution,
+): Promise<void> {
+  await sql`
+    update inbox_parked set resolution = ${resolution}
+    where consumer = ${consumer} and ordering_key = ${key}`.execute(db);
+}
+
+/** Streams of a consumer whose dead letters operators want resolved. */
+export async function requestedResolutions<Schema>(
+  db: Kysely<Schema>,
+  consumer: string,
+  limit: number,
+): Promise<readonly { readonly key: string; readonly resolution: Resolution }[]> {
+  const { rows } = await sql<{ key: string; resolution: Resolution }>`
+    select distinct ordering_key as key, resolution from inbox_parked
+    where consumer = ${consumer} and resolution is not null limit ${limit}`.execute(db);
+  return rows;
+}

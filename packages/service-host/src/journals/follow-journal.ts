@@ -7,6 +7,7 @@ import {
   positionOf,
   putDeadLetter,
   removeDeadLetter,
+  requestedResolutions,
   startAt,
   transaction,
 } from '@orrery/database';
@@ -37,6 +38,7 @@ export interface JournalFollower {
 
 const MAX_ATTEMPTS = 10;
 const POLL_MS = 5000;
+const RESOLVED_AT_ONCE = 100;
 
 /**
  * Follows the journals of all deployments. Each entry has its effect once, in the order of `seq`. What the bus delivers is
@@ -78,6 +80,16 @@ export async function followJournal<Schema>(options: FollowJournalOptions<Schema
     return true;
   };
 
+  /** What operators have asked for with the command `orrery dead-letters`. */
+  const resolveAsked = async () => {
+    for (const { key, resolution } of await requestedResolutions(db, consumer, RESOLVED_AT_ONCE))
+      await resume(key, resolution).catch((error: unknown) => {
+        logger.warn({ err: error, consumer, deployment: key }, 'a dead letter was resolved in vain');
+        streams.wake(key);
+      });
+  };
+  const pollHeads = createHeadPoll(options, streams);
+
   await bus.consume(journalEntry, {
     consumer,
     handle: async (entry) => {
@@ -88,7 +100,10 @@ export async function followJournal<Schema>(options: FollowJournalOptions<Schema
   const poll = startPollLoop({
     name: `journal heads of ${consumer}`,
     intervalMs: options.pollMs ?? POLL_MS,
-    runOnce: createHeadPoll(options, streams),
+    runOnce: async (ending) => {
+      await resolveAsked();
+      return pollHeads(ending);
+    },
     clock,
     logger,
     signal,

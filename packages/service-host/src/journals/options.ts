@@ -9,7 +9,7 @@ export interface FollowJournalOptions<Schema> {
   readonly service: string;
   /** Durable name of the consumer on the bus, and of its rows in the inbox tables. */
   readonly consumer: string;
-  /** Its schema has the tables of `inboxMigration`, `inboxHashes` and `inboxAttempts`. */
+  /** Its schema has the tables of `inboxMigration`, `inboxHashes`, `inboxAttempts` and `inboxResolutions`. */
   readonly database: Pick<Database<Schema>, 'db'>;
   readonly bus: Pick<Bus, 'call' | 'consume'>;
   readonly clock: Clock;

@@ -2,6 +2,7 @@ import {
   inboxAttempts,
   inboxHashes,
   inboxMigration,
+  inboxResolutions,
   type Migrations,
   outboxMigration,
   outboxShards,
@@ -170,4 +171,6 @@ export const migrations: Migrations = {
     create index webhook_deliveries_queued on webhook_deliveries (created_at) where state = 'queued';
     alter table accounts add column disabled boolean not null default false;
   `),
+  /** What an operator asks to be done with dead letters. */
+  '0010_inbox_resolutions': inboxResolutions,
 };
