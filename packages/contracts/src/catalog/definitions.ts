@@ -53,7 +53,14 @@ export const versionDefinition = z.object({
 });
 export type VersionDefinition = z.infer<typeof versionDefinition>;
 
-const { inputSchema, outputSchema, readEntities, readHistory: memory, stateChanges, followUps: following } = versionRecord.shape;
+const {
+  inputSchema,
+  outputSchema,
+  readEntities,
+  readHistory: memory,
+  stateChanges,
+  followUps: following,
+} = versionRecord.shape;
 
 /** What a version's hash covers, by which it is kept once it was executed (docs/history.md "Definitions"). */
 export const keptDefinition = z
