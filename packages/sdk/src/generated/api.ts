@@ -2743,6 +2743,7 @@ export interface components {
             depth?: number;
             /** @description SHA-256 of the RFC 8785 JSON of the past entries that were read. Absent: none were. */
             readHistoryHash?: components["schemas"]["Sha256"];
+            replayOf?: { seq: number; executedAt: string };
             /** @description Where its random numbers come from (docs/history.md). Absent: it drew none. */
             randomness?: components["schemas"]["JsonObject"];
             /** @description Hash of the entry (docs/history.md). */
@@ -2943,6 +2944,7 @@ export interface components {
             depth?: number;
             /** @description SHA-256 of the RFC 8785 JSON of the past entries that were read. Absent: none were. */
             readHistoryHash?: components["schemas"]["Sha256"];
+            replayOf?: { seq: number; executedAt: string };
             /** @description Where its random numbers come from (docs/history.md). Absent: it drew none. */
             randomness?: components["schemas"]["JsonObject"];
             /** @description Hash of the entry (docs/history.md). */
@@ -3330,6 +3332,7 @@ export interface components {
             depth?: number;
             /** @description SHA-256 of the RFC 8785 JSON of the past entries that were read. Absent: none were. */
             readHistoryHash?: components["schemas"]["Sha256"];
+            replayOf?: { seq: number; executedAt: string };
             /** @description Where its random numbers come from (docs/history.md). Absent: it drew none. */
             randomness?: components["schemas"]["JsonObject"];
             /** @description Hash of the entry (docs/history.md). */
@@ -3392,6 +3395,7 @@ export interface components {
             depth?: number;
             /** @description SHA-256 of the RFC 8785 JSON of the past entries that were read. Absent: none were. */
             readHistoryHash?: components["schemas"]["Sha256"];
+            replayOf?: { seq: number; executedAt: string };
             /** @description Where its random numbers come from (docs/history.md). Absent: it drew none. */
             randomness?: components["schemas"]["JsonObject"];
             /** @description Hash of the entry (docs/history.md). */
