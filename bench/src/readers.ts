@@ -24,7 +24,11 @@ const DEFAULTS = {
   clients: 8,
 };
 
-const NO_RATES = { RATE_LIMITS: 'false', MAX_STREAMS_PER_ADDRESS: '100000', MAX_STREAMS_PER_DEPLOYMENT: '100000' };
+const NO_RATES = {
+  RATE_LIMITS: 'false',
+  MAX_STREAMS_PER_ADDRESS: '100000',
+  MAX_STREAMS_PER_DEPLOYMENT: '100000',
+};
 /** For connections to be made, before executions are measured beside them. */
 const LEAD_MS = 3000;
 
