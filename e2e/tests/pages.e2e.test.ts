@@ -92,8 +92,8 @@ describe('the pages, one after the other in one data directory', () => {
 describe('the page /docs', () => {
   it('has a first request that works as it stands', async () => {
     const page = await (await fetch(`${house.system.url}/docs`)).text();
-    const [, command = ''] = /<pre id="first-request">(.*?)<\/pre>/.exec(page) ?? [];
-    const text = `${command.replaceAll('&quot;', '"')}\n`;
+    const [, shown = ''] = /<div id="first-request"><pre[^>]*><code>(.*?)<\/code>/.exec(page) ?? [];
+    const text = `${shown.replaceAll(/<[^>]+>/g, '').replaceAll('&quot;', '"')}\n`;
     expect(text).toMatch(/^curl /);
     const [answered] = await runPage([{ language: 'bash', text }], house);
     expect(JSON.parse(answered?.output ?? '')).toMatchObject({ success: true, pagination: { page: 1 } });

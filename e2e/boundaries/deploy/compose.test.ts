@@ -152,7 +152,7 @@ describe('the images', () => {
     expect(from).toBe(name === 'orrery' ? 'base' : 'service');
     expect(body).not.toMatch(/^(USER|RUN|ADD)/m);
     // The gateway shows the guides and the console; it looks for both by these paths.
-    const shown = ['docs ./docs', 'apps/console/dist ./apps/console/dist'];
+    const shown = ['apps/docs/dist/public ./apps/docs/dist/public', 'apps/console/dist ./apps/console/dist'];
     const pages = name === 'gateway' ? shown.map((paths) => `COPY --from=build /orrery/${paths}`) : [];
     const bundle = `COPY --from=build /orrery/deploy/dist/${name} ./`;
     expect(body.match(/^COPY .*$/gm)).toEqual([bundle, ...pages]);

@@ -2,8 +2,10 @@ import type { Health, Logger } from '@orrery/service-kit';
 import type { FastifyInstance } from 'fastify';
 import type { RoutedRpc } from './core/requests/operation.js';
 import { addConsoleRoutes, addEntrance } from './documents/console-routes.js';
-import { addDocumentRoutes } from './documents/document-routes.js';
+import { addAbsentDocs, addDocsRoutes } from './documents/docs-routes.js';
+import { addDocumentRoute } from './documents/document-routes.js';
 import { openApiDocument } from './documents/openapi/document.js';
+import { addStaticFiles } from './documents/static-files.js';
 import { declarePrincipal, type KeyVerifier, requireAccess } from './http/access/access.js';
 import { answerProblems } from './http/errors/error-replies.js';
 import { type ConnectionLimits, limitConnections } from './http/load/connections.js';
@@ -44,6 +46,8 @@ export interface AppContext
   routes: readonly RoutedRpc[];
   /** The folder of the built console; undefined: it is not served. */
   consoleFolder: string | undefined;
+  /** The folder of the built pages of `/docs`; undefined: they are not served. */
+  docsFolder: string | undefined;
 }
 
 /** The HTTP application, apart from the process: tests inject requests into it. */
@@ -60,8 +64,11 @@ export function createApp(context: AppContext): FastifyInstance {
   limitArrivingBodies(app, context.limits);
   const admission = addAdmission(app, onRequestEnd, context);
   addHealthRoutes(app, context.health);
-  addDocumentRoutes(app, () => openApiDocument(context.routes));
-  const { consoleFolder } = context;
+  addDocumentRoute(app, () => openApiDocument(context.routes));
+  const { consoleFolder, docsFolder } = context;
+  addStaticFiles(app, [consoleFolder, docsFolder]);
+  if (docsFolder === undefined) addAbsentDocs(app);
+  else addDocsRoutes(app, docsFolder);
   if (consoleFolder !== undefined) addConsoleRoutes(app, consoleFolder);
   addEntrance(app, consoleFolder === undefined ? '/docs' : '/console/');
   const guards = (rpc: RoutedRpc) => [...requireAccess(rpc.access, context.keys), ...limitRate(rpc, context)];

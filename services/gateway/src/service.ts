@@ -5,7 +5,7 @@ import { holding, type Resources, type RunningService } from '@orrery/service-ki
 import { type AppContext, createApp } from './app.js';
 import type { GatewayConfig } from './config.js';
 import type { IdentityHandlers } from './core/requests/operation.js';
-import { findConsole } from './documents/console-routes.js';
+import { findBuilt } from './documents/static-files.js';
 import { type KeyVerifier, startKeyVerifier } from './http/access/access.js';
 import { startLimiter } from './http/rates/limiter.js';
 import { createDispatch } from './http/routes/dispatch.js';
@@ -50,13 +50,14 @@ export const startGateway = (
     const keys = await startKeyVerifier(started);
     announceAccounts(started);
     await dependencies.bus.serve(accountContract, accountHandlers(db));
-    const consoleFolder = config.console ? findConsole() : undefined;
+    const consoleFolder = config.console ? findBuilt('apps/console/dist') : undefined;
     const url = await serveHttp(started, {
       ...operationsOf(started, keys),
       ...config,
       ...dependencies,
       keys,
       consoleFolder,
+      docsFolder: findBuilt('apps/docs/dist/public'),
       routes: httpOperations,
       limiter: await startLimiter({ ...started, redisUrl: config.redisUrl }),
       publicUrl: config.signIn.publicUrl,

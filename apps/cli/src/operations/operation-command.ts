@@ -178,7 +178,7 @@ function addOptions(
 }
 
 /** `--key` is that of the server, on every command; the key of an operation's own is that of a timer. */
-const flagOf = (name: string): string => (name === 'key' ? 'timer-key' : toKebab(name));
+export const flagOf = (name: string): string => (name === 'key' ? 'timer-key' : toKebab(name));
 
 function textOption({ name, kind, description, choices }: Member): Option {
   const flags = kind === 'flag' ? `--${flagOf(name)}` : `--${flagOf(name)} <${kind}>`;

@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import fastifyStatic from '@fastify/static';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { ServiceError } from '@orrery/contracts';
 import type { FastifyInstance, FastifyReply } from 'fastify';
+import { FOREVER, wantsPage } from './static-files.js';
 
 /**
  * The console is made of files of this origin; it talks to no other, and nobody may frame it. The nonce lets its editor make
@@ -17,20 +16,17 @@ const policy = (nonce = '') => ({
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
 });
-/** Named by their contents. */
-const FOREVER = { ...policy(), 'cache-control': 'public, max-age=31536000, immutable' };
 /** What the build of the console writes where a page's nonce belongs. */
 const NONCE = 'NONCE_OF_THE_PAGE';
 
 /**
- * `/console/…`: the console's files, each in the compressed form that the browser takes. Every address below it that is
- * no file is a page, which the console's own router knows.
+ * `/console/…`: the console's files. Every address below it that is no file is a page, which the console's own router
+ * knows.
  */
 export function addConsoleRoutes(app: FastifyInstance, folder: string): void {
   // The build is complete before the service starts: what is not there now never will be.
   const files = new Set(readdirSync(join(folder, 'assets')));
   const page = readFileSync(join(folder, 'index.html'), 'utf8');
-  app.register(fastifyStatic, { root: folder, serve: false, preCompressed: true, cacheControl: false });
   const sendPage = (reply: FastifyReply) => {
     const nonce = randomBytes(16).toString('base64');
     reply.headers({ ...policy(nonce), 'cache-control': 'no-store' }).type('text/html; charset=utf-8');
@@ -41,21 +37,12 @@ export function addConsoleRoutes(app: FastifyInstance, folder: string): void {
   app.get<{ Params: { '*': string } }>('/console/assets/*', async ({ params }, reply) => {
     const name = params['*'];
     if (!files.has(name)) throw new ServiceError('route_not_found');
-    return reply.headers(FOREVER).sendFile(`assets/${name}`);
+    return reply.headers({ ...policy(), ...FOREVER }).sendFile(`assets/${name}`, folder);
   });
   app.get('/console/*', async ({ headers }, reply) => {
     if (!wantsPage(headers.accept)) throw new ServiceError('route_not_found');
     return sendPage(reply);
   });
-}
-
-/** The built files of `apps/console`; undefined where it was not built, or not copied with the program. */
-export function findConsole(): string | undefined {
-  for (let at = dirname(fileURLToPath(import.meta.url)); at !== dirname(at); at = dirname(at)) {
-    const folder = join(at, 'apps', 'console', 'dist');
-    if (existsSync(join(folder, 'index.html'))) return folder;
-  }
-  return undefined;
 }
 
 /** Leads a browser that asks for `/` to a page. Programs hear what they hear of any path that is not there. */
@@ -65,6 +52,3 @@ export function addEntrance(app: FastifyInstance, page: string): void {
     return reply.redirect(page);
   });
 }
-
-/** Whether an `Accept` header is that of a browser which opens a page, and not of a program. */
-export const wantsPage = (accept = ''): boolean => /(^|,)\s*text\/html\s*(;|,|$)/i.test(accept);

@@ -74,6 +74,7 @@ export function fakeApp(overrides: Partial<AppContext> = {}): FakeApp {
     maxStreams: 2,
     streamBounds: { perAddress: 2, perDeployment: 3, ofStrangers: 4 },
     consoleFolder: undefined,
+    docsFolder: undefined,
     executeForWallet: async () => {
       throw new ServiceError('unavailable');
     },

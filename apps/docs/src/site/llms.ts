@@ -1,6 +1,6 @@
-import type { Guide } from './guides.js';
+import { type Page, urlOf } from '../layout/page.js';
 
-/** The pages that agents need, by their paths below `docs/`. */
+/** The pages that agents need, by their paths below `/docs/`. */
 const FOR_AGENTS = [
   'guides/an-agent-plays',
   'public-execution',
@@ -11,11 +11,8 @@ const FOR_AGENTS = [
 ];
 
 /** `/llms.txt`: for agents, what the server is and where to go on. Addresses are relative to the server. */
-export function llmsText(guides: ReadonlyMap<string, Guide>): string {
-  const pages = FOR_AGENTS.flatMap((path) => {
-    const guide = guides.get(path);
-    return guide === undefined ? [] : [`- [${guide.title}](/docs/${path})`];
-  });
+export function llmsText(pages: readonly Page[]): string {
+  const listed = FOR_AGENTS.flatMap((path) => pages.filter((page) => page.path === path));
   return [
     '# Orrery',
     '',
@@ -37,8 +34,11 @@ export function llmsText(guides: ReadonlyMap<string, Guide>): string {
     '## With a key',
     '',
     '- `/mcp`: the operations of the API as tools of the Model Context Protocol; `Authorization: Bearer <API key>`',
-    '- [The API](/openapi.json), as OpenAPI, and [its reference](/docs)',
-    ...(pages.length === 0 ? [] : ['', '## Pages', '', ...pages]),
+    '- [The API](/openapi.json), as OpenAPI, and [its reference](/docs/reference)',
+    '',
+    '## Pages',
+    '',
+    ...listed.map(({ title, path }) => `- [${title}](${urlOf(path)})`),
     '',
   ].join('\n');
 }

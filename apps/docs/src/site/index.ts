@@ -1,0 +1,2 @@
+export { makeSite, type Site } from './make-site.js';
+export { readSources } from './read-sources.js';
