@@ -75,7 +75,8 @@ describe('a published deployment', () => {
       address: deployment.address,
       name: 'One',
       description: 'A season',
-      world: { address: world.address, name: 'Derby', domainTags: [] },
+      world: { address: world.address, name: 'Derby', description: null, domainTags: [] },
+      entitySchemas: ['horse'],
       totals: { instances: 2, executions: 3 },
     });
     expect(body.data.events).toEqual([

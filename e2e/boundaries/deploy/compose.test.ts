@@ -151,8 +151,9 @@ describe('the images', () => {
     const { from, body } = stages.get(name) ?? { from: '', body: '' };
     expect(from).toBe(name === 'orrery' ? 'base' : 'service');
     expect(body).not.toMatch(/^(USER|RUN|ADD)/m);
-    // The gateway shows the guides and the console; it looks for both by these paths.
-    const shown = ['apps/docs/dist/public ./apps/docs/dist/public', 'apps/console/dist ./apps/console/dist'];
+    // The gateway shows the documents, the console and the page for players; it looks for them by these paths.
+    const apps = ['docs/dist/public', 'console/dist', 'play/dist'];
+    const shown = apps.map((path) => `apps/${path} ./apps/${path}`);
     const pages = name === 'gateway' ? shown.map((paths) => `COPY --from=build /orrery/${paths}`) : [];
     const bundle = `COPY --from=build /orrery/deploy/dist/${name} ./`;
     expect(body.match(/^COPY .*$/gm)).toEqual([bundle, ...pages]);

@@ -19,7 +19,17 @@ export const pathOf = ({ url }: Exchange): string =>
 export const operationOf = (exchange: Exchange): RoutedOperation | undefined =>
   operationAt(exchange.method, pathOf(exchange));
 
-const PAGES = ['/', '/healthz', '/readyz', '/metrics', '/openapi.json', '/llms.txt', '/docs', '/console'];
+const PAGES = [
+  '/',
+  '/healthz',
+  '/readyz',
+  '/metrics',
+  '/openapi.json',
+  '/llms.txt',
+  '/docs',
+  '/console',
+  '/play',
+];
 /** A server of its own in the process of the embedded default. */
 const SAMPLER = '/v1/chat/completions';
 /** That of `npm run local-payments`. */
@@ -34,7 +44,7 @@ export function whyLeftOut(exchange: Exchange): string | undefined {
   if (headers['host'] === undefined || answer.status === 417)
     return 'Node refuses it before the gateway sees it';
   if (operationOf(exchange) !== undefined) return undefined;
-  if (PAGES.includes(path) || /^\/(docs|console)\//.test(path)) return 'a page beside the operations';
+  if (PAGES.includes(path) || /^\/(docs|console|play)\//.test(path)) return 'a page beside the operations';
   if (/^\/mcp(\/|$)/.test(path)) return 'a message of the Model Context Protocol, which describes itself';
   if (path === SAMPLER) return 'a question to the sampler';
   if (FACILITATOR.includes(path)) return 'a question to the facilitator';

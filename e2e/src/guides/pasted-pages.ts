@@ -16,6 +16,7 @@ export const PASTED_PAGES: readonly string[] = [
   'docs/schedules.md',
   'docs/ai.md',
   'docs/public-execution.md',
+  'docs/play.md',
   'docs/on-chain.md',
   'docs/history.md',
   'docs/operations.md',

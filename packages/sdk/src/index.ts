@@ -7,6 +7,7 @@ export type {
   Executions,
   JsonObject,
 } from './deployments/executions.js';
+export type { PublishedDeployment } from './deployments/published.js';
 export type { LiveEntry, Push, StreamEvent, StreamOptions } from './deployments/stream.js';
 export { type FieldProblem, OrreryError, type OrreryErrorCode } from './errors/orrery-error.js';
 export type { Payer, PaymentRequired, PaymentRequirement, Settlement } from './errors/payments.js';

@@ -1,4 +1,5 @@
 import { createDeployment, type Deployment } from './deployments/deployment.js';
+import { createPublished, type PublishedDeployment } from './deployments/published.js';
 import { createPublicExecutions, type PublicExecutions } from './public/public-executions.js';
 import {
   type ItemOf,
@@ -48,6 +49,8 @@ export interface Orrery extends PublicExecutions {
   ): AsyncGenerator<Page<ItemOf<P>, PaginationOf<P>>, void, undefined>;
   /** A deployment, by the ids or addresses of its world and of itself. Nothing is sent. */
   deployment(world: string | number, deployment: string | number): Deployment;
+  /** A published deployment by its id or address, as anyone reads it without a key. Nothing is sent. */
+  published(deployment: string | number): PublishedDeployment;
 }
 
 /** A client of one server. It keeps nothing but its options. */
@@ -71,6 +74,7 @@ export function createOrrery(options: ClientOptions): Orrery {
     pages: (path, ...[init]) => pagesOf(requests, path, init),
     deployment: (world, deployment) =>
       createDeployment(requests, { worldAddress: String(world), address: String(deployment) }),
+    published: (deployment) => createPublished(requests, String(deployment)),
     ...createPublicExecutions(requests),
   };
 }

@@ -27,6 +27,7 @@ import {
 } from './http/server/http-server.js';
 import { answerUnknownRoutes, recordRoutes } from './http/server/route-table.js';
 import { addMcpRoutes } from './mcp/mcp-route.js';
+import { addPlayersPage } from './public/players-page.js';
 import { addReadingRoute, type ReadingRouteContext } from './public/reading-route.js';
 import { addSignedRoute, type SignedRouteContext } from './public/signed-route.js';
 import { addStreamRoute, type StreamRouteContext } from './stream/start-streams.js';
@@ -44,8 +45,9 @@ export interface AppContext
   /** Aborted once the server is about to close; requests are still taken. */
   ending?: AbortSignal;
   routes: readonly RoutedRpc[];
-  /** The folder of the built console; undefined: it is not served. */
+  /** The folders of the built console and of the page for players; undefined: it is not served. */
   consoleFolder: string | undefined;
+  playFolder: string | undefined;
   /** The folder of the built pages of `/docs`; undefined: they are not served. */
   docsFolder: string | undefined;
 }
@@ -65,8 +67,8 @@ export function createApp(context: AppContext): FastifyInstance {
   const admission = addAdmission(app, onRequestEnd, context);
   addHealthRoutes(app, context.health);
   addDocumentRoute(app, () => openApiDocument(context.routes));
-  const { consoleFolder, docsFolder } = context;
-  addStaticFiles(app, [consoleFolder, docsFolder]);
+  const { consoleFolder, docsFolder, playFolder } = context;
+  addStaticFiles(app, [consoleFolder, docsFolder, playFolder]);
   if (docsFolder === undefined) addAbsentDocs(app);
   else addDocsRoutes(app, docsFolder);
   if (consoleFolder !== undefined) addConsoleRoutes(app, consoleFolder);
@@ -80,5 +82,6 @@ export function createApp(context: AppContext): FastifyInstance {
     else addRoute(app, rpc, routes);
   }
   addMcpRoutes(app, routes);
+  if (playFolder !== undefined) addPlayersPage(app, playFolder, routes);
   return app;
 }

@@ -64,6 +64,7 @@ const environment = z.object({
     .default('')
     .describe(NODES_FORM),
   CONSOLE: flag.default(true),
+  PLAYERS_PAGE: flag.default(true),
   RATE_LIMITS: flag.default(true),
   RATE_KEY_PER_SECOND: limit(100, 1, 1_000_000, 'requests a second per key'),
   RATE_KEY_BURST: limit(500, 1, 1_000_000, 'requests at once per key'),
@@ -129,6 +130,7 @@ export function readGatewayConfig(env: Environment) {
     },
     walletNodes: parseNodes(read.WALLET_NODES) ?? {},
     console: read.CONSOLE,
+    playersPage: read.PLAYERS_PAGE,
     maxInFlight: read.MAX_IN_FLIGHT,
     maxWaiting: read.MAX_WAITING,
     rates: read.RATE_LIMITS ? ratesOf(read) : undefined,

@@ -58,6 +58,7 @@ export const startGateway = (
       keys,
       consoleFolder,
       docsFolder: findBuilt('apps/docs/dist/public'),
+      playFolder: config.playersPage ? findBuilt('apps/play/dist') : undefined,
       routes: httpOperations,
       limiter: await startLimiter({ ...started, redisUrl: config.redisUrl }),
       publicUrl: config.signIn.publicUrl,

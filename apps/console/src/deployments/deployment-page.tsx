@@ -43,7 +43,7 @@ export default function DeploymentPage() {
 }
 
 const States = ({
-  deployment: { mode, isPublic, isPaused, source, purpose },
+  deployment: { address, mode, isPublic, isPaused, source, purpose },
   world,
 }: {
   deployment: Deployment;
@@ -53,6 +53,11 @@ const States = ({
     {isPaused && <Badge tone="warn">paused</Badge>}
     {mode === 'locked' && <Badge>locked</Badge>}
     {isPublic && <Badge tone="accent">published</Badge>}
+    {isPublic && (
+      <a className="link" href={`/play/${address}`} target="_blank" rel="noreferrer">
+        Player’s page
+      </a>
+    )}
     {purpose === 'what_if' && <Badge>what-if fork</Badge>}
     {source !== null && (
       <Link

@@ -5,6 +5,7 @@ import { verdictOf } from './verify-page.js';
 const verified = (entries: number, what?: Divergence['what']): VerifiedHistory => ({
   valid: what === undefined,
   entries,
+  linked: 0,
   hash: '',
   instances: 1,
   firstDivergence: what === undefined ? null : { deployment: '0x', seq: entries + 1, what },

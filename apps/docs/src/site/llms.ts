@@ -29,6 +29,7 @@ export function llmsText(pages: readonly Page[]): string {
     '  paid in-band by x402; its entities and its history are resources',
     '- `GET /app/deployments/<address>`: the deployment, its public events with input contracts and prices',
     '- `GET /app/deployments/<address>/entity-instances`, `…/history`, `…/stream`: its state, its executions, and live ones',
+    '- `/play/<address>`: the same as a page for people, with forms and wallets; `?seq=<n>` shows it after an entry',
     '- `POST /app/deployments/<address>/events/<event>/execute`: executes an event; 402 says what to pay',
     '',
     '## With a key',

@@ -29,6 +29,7 @@ export const SECTIONS: readonly { readonly title: string; readonly pages: readon
       { path: 'history', label: 'History and proof' },
       'what-if',
       'public-execution',
+      'play',
       { path: 'payments', label: 'Payments' },
       { path: 'on-chain', label: 'Pushes to chains' },
       'webhooks',

@@ -155,7 +155,14 @@ export const definitionRpcs = {
       eventIds: z.array(z.int()).max(MOST_CONTENT.bindingsPerDeployment),
     }),
     reply: z.object({
-      world: z.object({ name: z.string(), domainTags: z.array(z.string()) }).nullable(),
+      world: z
+        .object({
+          name: z.string(),
+          /** Absent: a catalog of the previous release. */
+          description: z.string().nullish(),
+          domainTags: z.array(z.string()),
+        })
+        .nullable(),
       descriptions: z.record(z.string(), z.string()),
     }),
   }),

@@ -61,6 +61,10 @@ export const publicDeployment = z
       .strictObject({
         address: address.describe('Address of the world.'),
         name: storedName.describe('Name of the world.'),
+        description: z
+          .string()
+          .nullable()
+          .describe('What the world is, for people. Null: it has no description, or is not published.'),
         domainTags: z.array(z.string()).max(64).describe('Tags of the world.'),
       })
       .nullable()
@@ -75,6 +79,10 @@ export const publicDeployment = z
       .array(publicEvent)
       .max(MOST_CONTENT.bindingsPerDeployment)
       .describe('The bound events that wallets may execute.'),
+    entitySchemas: z
+      .array(storedName)
+      .max(500)
+      .describe('Names of the entity schemas that have instances, in alphabetical order.'),
     totals: z
       .strictObject({
         instances: count.describe('Entity instances.'),

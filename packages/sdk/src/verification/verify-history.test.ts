@@ -74,3 +74,25 @@ it('finds changes that cannot follow, whatever the hashes say', async () => {
   expect([valid, entries]).toEqual([false, 2]);
   expect(firstDivergence).toMatchObject({ seq: 3, what: 'impossible_change', instance: 'horse:A' });
 });
+
+it('follows an entry by its link whose input only the owner reads, and no entry that changes anything', async () => {
+  const prevHash = await firstLink(ADDRESS, null);
+  const whole = {
+    deployment: ADDRESS,
+    seq: 1,
+    kind: 'settings_updated',
+    input: { name: 'x' },
+    changes: [],
+    prevHash,
+  };
+  const hash = await hashOf(whole as unknown as Entry);
+  const { input: _, ...shown } = { ...whole, hash };
+  const holds = { valid: true, entries: 1, linked: 1, hash };
+  expect(await verify([shown as unknown as Entry], [], {})).toMatchObject(holds);
+  const forged = { valid: false, linked: 0, firstDivergence: { seq: 1, what: 'wrong_hash' } };
+  const execution = { ...shown, kind: 'execution' } as unknown as Entry;
+  expect(await verify([execution], [], {})).toMatchObject(forged);
+  const [created] = await journalOf('A');
+  const changing = { ...created, kind: 'settings_updated', event: 'forged' } as Entry;
+  expect(await verify([changing], [], {})).toMatchObject(forged);
+});

@@ -23,6 +23,8 @@ export interface VerifiedHistory {
   readonly valid: boolean;
   /** The history holds up to this seq. */
   readonly entries: number;
+  /** Of these, entries whose input only the owner reads: settings, followed by their links in the chain alone. */
+  readonly linked: number;
   /** The hash of that entry: with `entries` it names all of the history before it. Keep it to compare later. */
   readonly hash: string;
   /** Instances that were compared; null where a clone's source cannot be read, so that only the chain was checked. */
@@ -53,6 +55,7 @@ export async function verifyHistory(
   return {
     valid: replay.divergence === null,
     entries: replay.seq,
+    linked: replay.linked,
     hash: replay.hash,
     instances: shown?.size ?? null,
     firstDivergence: replay.divergence,
@@ -141,6 +144,7 @@ export interface Replay {
   readonly recent: Map<string, Set<StateText>>;
   rememberAfter: number;
   seq: number;
+  linked: number;
   hash: string;
   divergence: Divergence | null;
 }
@@ -167,6 +171,7 @@ export async function beginReplay(context: ReplayContext, path: DeploymentPath):
     recent: new Map(),
     rememberAfter: Infinity,
     seq: 0,
+    linked: 0,
     hash,
     divergence: null,
   };
@@ -218,7 +223,8 @@ async function divergenceOf(replay: Replay, entry: HistoryEntry): Promise<Diverg
   if (entry.seq !== seq) return divergence(replay, seq, 'missing_entry');
   if (entry.prevHash !== replay.hash || entry.deployment !== replay.deployment)
     return divergence(replay, seq, 'broken_link');
-  if ((await hashOf(entry)) !== entry.hash) return divergence(replay, seq, 'wrong_hash');
+  if (isOfSettings(entry)) replay.linked += 1;
+  else if ((await hashOf(entry)) !== entry.hash) return divergence(replay, seq, 'wrong_hash');
   for (const change of entry.changes) {
     const instance = keyOf(change.entitySchema, change.instanceId);
     if (!follow(replay, instance, seq, change))
@@ -226,6 +232,20 @@ async function divergenceOf(replay: Replay, entry: HistoryEntry): Promise<Diverg
   }
   return null;
 }
+
+/** What happens inside a deployment; entries of other kinds are about the deployment itself. */
+const INNER: ReadonlySet<string> = new Set([
+  'execution',
+  'instance_created',
+  'instance_updated',
+  'instance_deleted',
+  'timer_set',
+  'timer_cancelled',
+] satisfies HistoryEntry['kind'][]);
+
+/** Who has no key is not told the input of an entry about the deployment itself, which changes no instance. */
+const isOfSettings = ({ kind, input, changes }: HistoryEntry): boolean =>
+  (input as unknown) === undefined && !INNER.has(kind) && changes.length === 0;
 
 function follow(
   { states, recent, rememberAfter }: Replay,

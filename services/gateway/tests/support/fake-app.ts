@@ -75,6 +75,7 @@ export function fakeApp(overrides: Partial<AppContext> = {}): FakeApp {
     streamBounds: { perAddress: 2, perDeployment: 3, ofStrangers: 4 },
     consoleFolder: undefined,
     docsFolder: undefined,
+    playFolder: undefined,
     executeForWallet: async () => {
       throw new ServiceError('unavailable');
     },

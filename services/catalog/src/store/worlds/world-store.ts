@@ -99,19 +99,29 @@ export const toWorldRecord = (row: WorldRow, caller: Caller): WorldRecord => ({
   ...timesOf(row),
 });
 
+interface DescribedWorld {
+  readonly world: {
+    readonly name: string;
+    readonly description: string | null;
+    readonly domainTags: string[];
+  } | null;
+  readonly descriptions: Record<string, string>;
+}
+
 /** The names and tags of a world, and the descriptions of its events where it is published. */
 export async function describeWorld(
   db: Db,
   worldId: number,
   eventIds: readonly number[],
-): Promise<{ world: { name: string; domainTags: string[] } | null; descriptions: Record<string, string> }> {
+): Promise<DescribedWorld> {
   const world = await db
     .selectFrom('worlds')
-    .select(['name', 'domain_tags as domainTags', 'is_public as isPublic'])
+    .select(['name', 'description', 'domain_tags as domainTags', 'is_public as isPublic'])
     .where('id', '=', worldId)
     .executeTakeFirst();
   if (world === undefined) return { world: null, descriptions: {} };
-  const { isPublic, ...shown } = world;
+  const { isPublic, description, ...named } = world;
+  const shown = { ...named, description: isPublic ? description : null };
   if (!isPublic || eventIds.length === 0) return { world: shown, descriptions: {} };
   const rows = await db
     .selectFrom('events')

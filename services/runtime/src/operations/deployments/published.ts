@@ -12,6 +12,7 @@ import {
 import { compileContract, toJsonSchema } from '@orrery/expressions';
 import type { CompiledDefinition } from '../../core/deciding/execution.js';
 import { notFound, publishedHeads } from '../../store/deployments/deployment-directory.js';
+import { schemasInUse } from '../../store/deployments/instance-store.js';
 import { headOf } from '../../store/journal/journal-store.js';
 import { listBindings } from '../../store/state/bindings.js';
 import { type Binding, isPaused } from '../../store/state/deployment-state.js';
@@ -39,7 +40,11 @@ async function describe(
 ): Promise<PublicDeployment> {
   const row = await access.visible(path, caller);
   if (!row.is_public) throw notFound();
-  const [bindings, { totals }] = await Promise.all([listBindings(db, row.id), headOf(db, row.id)]);
+  const [bindings, { totals }, entitySchemas] = await Promise.all([
+    listBindings(db, row.id),
+    headOf(db, row.id),
+    schemasInUse(db, row.id),
+  ]);
   const asked = bindings.filter(({ event }) => only === undefined || event === only);
   const bound = (await Promise.all(asked.map((binding) => withDefinition(catalog, binding)))).filter(
     isPublic,
@@ -55,7 +60,7 @@ async function describe(
     address,
     name,
     description,
-    world: world && { address: row.world_address, ...world },
+    world: world && { address: row.world_address, ...world, description: world.description ?? null },
     mode,
     isPaused: isPaused(row),
     isLLMPublic: row.is_llm_public,
@@ -63,6 +68,7 @@ async function describe(
     definitionHash,
     source,
     events: withinBytes(bound.map((one) => toPublicEvent(one, descriptions))),
+    entitySchemas,
     totals: {
       instances: totals['instances'] ?? 0,
       entries: totals['entries'] ?? 0,

@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 
-// Compressed once, as well as it can be, beside each file: the gateway sends what the browser accepts.
+// Run in the folder of an app: compresses what it has built once, as well as it can be, beside each file. The gateway sends
+// what the browser accepts.
 
-const folder = join(import.meta.dirname, 'dist');
+const folder = join(process.cwd(), 'dist');
 const names = await readdir(folder, { recursive: true });
 const texts = names.filter((name) => /\.(js|css|html|svg)$/.test(name));
 

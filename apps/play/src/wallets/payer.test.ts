@@ -1,0 +1,75 @@
+import { expect, it, vi } from 'vitest';
+import { ethereumPayer } from './payer.js';
+
+const FROM = `0x${'1'.repeat(40)}`;
+const accepted = {
+  scheme: 'exact',
+  network: 'eip155:84532',
+  asset: `0x${'a'.repeat(40)}`,
+  amount: '50000',
+  payTo: `0x${'2'.repeat(40)}`,
+  maxTimeoutSeconds: 120,
+  extra: { name: 'USDC', version: '2' },
+};
+const asked = (accepts: object[]) => ({ x402Version: 2, accepts, resource: { url: 'x' } }) as never;
+
+function paying(isPaid = true, chainId = '0x14a34') {
+  const request = vi.fn(async ({ method }: { method: string; params?: unknown }): Promise<unknown> => {
+    if (method === 'eth_requestAccounts') return [FROM];
+    if (method === 'eth_chainId') return chainId;
+    return method === 'eth_signTypedData_v4' ? '0xsigned' : null;
+  });
+  const confirm = vi.fn(async () => isPaid);
+  const methods = () => request.mock.calls.map(([{ method }]) => method);
+  return { payer: ethereumPayer({ request }, confirm), request, confirm, methods };
+}
+
+it('signs a transfer of exactly what is asked for, after the player has said yes', async () => {
+  const { payer, request, confirm } = paying();
+  const payment = await payer.createPaymentPayload(asked([{ ...accepted, network: 'solana:x' }, accepted]));
+  expect(confirm).toHaveBeenCalledWith({
+    amount: '50000',
+    asset: accepted.asset,
+    assetName: 'USDC',
+    network: 'eip155:84532',
+    payTo: accepted.payTo,
+  });
+  expect(payment).toMatchObject({
+    x402Version: 2,
+    accepted,
+    resource: { url: 'x' },
+    payload: { signature: '0xsigned', authorization: { from: FROM, to: accepted.payTo, value: '50000' } },
+  });
+  const [asking] = request.mock.calls.at(-1) ?? [];
+  const { params } = asking as { params: [string, string] };
+  const signed = JSON.parse(params[1]);
+  expect(signed.domain).toEqual({
+    name: 'USDC',
+    version: '2',
+    chainId: 84532,
+    verifyingContract: accepted.asset,
+  });
+  expect(signed.message).toEqual((payment as { payload: { authorization: object } }).payload.authorization);
+});
+
+it('signs nothing that the player has not agreed to, and nothing that it does not know', async () => {
+  const refused = paying(false);
+  await expect(refused.payer.createPaymentPayload(asked([accepted]))).rejects.toThrow('You have not paid');
+  const others = [
+    { ...accepted, scheme: 'upto' },
+    { ...accepted, network: 'solana:x' },
+    { ...accepted, extra: {} },
+  ];
+  const unknown = paying();
+  await expect(unknown.payer.createPaymentPayload(asked(others))).rejects.toThrow('cannot pay this');
+  expect([...refused.methods(), ...unknown.methods()]).toEqual([]);
+});
+
+it('asks the wallet to go to the chain, and authorizes ten minutes at most', async () => {
+  const { payer, methods } = paying(true, '0x1');
+  const payment = await payer.createPaymentPayload(asked([{ ...accepted, maxTimeoutSeconds: 1e9 }]));
+  const { validBefore } = (payment as { payload: { authorization: { validBefore: string } } }).payload
+    .authorization;
+  expect(Number(validBefore) - Date.now() / 1000).toBeLessThanOrEqual(600);
+  expect(methods()).toContain('wallet_switchEthereumChain');
+});

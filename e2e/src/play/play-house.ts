@@ -1,0 +1,80 @@
+import { holding } from '@orrery/service-kit';
+import { PATIENT } from '@orrery/testing';
+import bs58 from 'bs58';
+import type { BrowserContext, BrowserContextOptions } from 'playwright-core';
+import nacl from 'tweetnacl';
+import type { Hex } from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import { type WatchedPage, watchPage } from '../console/console-house.js';
+import { expectSound } from '../console/expect-sound.js';
+import { startBrowser } from '../external/browse.js';
+import { startPaidHouse } from '../public/paid-house.js';
+import { SYSTEM_END_MS } from '../starting/start-system.js';
+
+/** Extensions that put wallets into a page; their keys stay outside it. */
+export interface Extensions {
+  readonly ethereum?: Hex;
+  readonly solana?: nacl.SignKeyPair;
+}
+
+export interface OpenOptions extends Pick<BrowserContextOptions, 'viewport' | 'colorScheme'> {
+  readonly extensions?: Extensions;
+  /** Before the page is opened. */
+  readonly prepare?: (context: BrowserContext) => Promise<unknown>;
+}
+
+/** A system with a published deployment that takes payments, and a browser without anybody's key. */
+export const startPlayHouse = () =>
+  holding(async (resources) => {
+    const paid = await startPaidHouse();
+    resources.use('system', paid, SYSTEM_END_MS);
+    const browser = await startBrowser();
+    resources.add('browser', () => browser.close());
+    const { url } = paid.system;
+    const open = async (path: string, options: OpenOptions = {}): Promise<WatchedPage> => {
+      const { extensions = {}, prepare, ...rest } = options;
+      const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, ...rest });
+      await addExtensions(context, extensions);
+      await prepare?.(context);
+      const watched = await watchPage(context, url);
+      await watched.page.goto(`${url}/play/${path}`);
+      return watched;
+    };
+    return { ...paid, open, browser };
+  }, PATIENT);
+
+export type PlayHouse = Awaited<ReturnType<typeof startPlayHouse>>;
+
+async function addExtensions(context: BrowserContext, { ethereum, solana }: Extensions): Promise<void> {
+  if (ethereum !== undefined) {
+    const account = privateKeyToAccount(ethereum);
+    await context.exposeBinding('askEthereum', (_source, { method, params = [] }) => {
+      if (method === 'eth_requestAccounts') return [account.address];
+      if (method === 'eth_chainId') return '0x14a34';
+      if (method === 'personal_sign') return account.signMessage({ message: { raw: params[0] } });
+      if (method !== 'eth_signTypedData_v4') throw new Error(`unknown method ${method}`);
+      const { types, ...text } = JSON.parse(params[1]);
+      const { EIP712Domain: _domain, ...others } = types;
+      return account.signTypedData({ ...text, types: others });
+    });
+    await context.addInitScript('window.ethereum = { request: (call) => askEthereum(call) };');
+  }
+  if (solana !== undefined) {
+    const sign = (bytes: number[]) => [...nacl.sign.detached(Uint8Array.from(bytes), solana.secretKey)];
+    await context.exposeBinding('askSolana', (_source, bytes: number[]) => sign(bytes));
+    const address = bs58.encode(solana.publicKey);
+    await context.addInitScript(`window.solana = {
+      connect: async () => ({ publicKey: { toString: () => '${address}' } }),
+      signMessage: async (bytes) => ({ signature: new Uint8Array(await askSolana([...bytes])) }),
+    };`);
+  }
+}
+
+/** What the page for players promises: as a page of the console, and in the width of a tablet. */
+export async function expectPlayable(watched: WatchedPage): Promise<void> {
+  await expectSound(watched);
+  const { page } = watched;
+  await page.setViewportSize({ width: 768, height: 860 });
+  const beyond = await page.evaluate<number>('document.documentElement.scrollWidth');
+  if (beyond > 768) throw new Error(`the page takes ${beyond} of 768 pixels`);
+}
