@@ -235,6 +235,7 @@ describe('verification by the SDK', () => {
     expect(await deployment.verifyHistory({ onProgress })).toEqual({
       valid: true,
       entries: 12,
+      linked: 0,
       hash: last?.hash,
       instances: 2,
       firstDivergence: null,

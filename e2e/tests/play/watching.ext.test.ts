@@ -162,7 +162,7 @@ describeWithProgram('chromium', 'watching on the page for players', () => {
         inputSchema: { [LONG]: 'string', [RIGHT_TO_LEFT]: 'integer?' },
         stateChanges: { wide: 'partial' },
         executionSettings: { visibility: 'public' },
-        mutationSettings: { mode: 'direct', template: { stateChanges: {}, result: MARKUP } },
+        mutationSettings: { mode: 'direct', template: { stateChanges: {}, result: { said: MARKUP } } },
       },
     };
     const schemas = [{ name: 'wide', attributes }];
