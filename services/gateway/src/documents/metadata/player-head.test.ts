@@ -36,7 +36,11 @@ it('tells nothing of what is not published, and asks not to be listed', () => {
 });
 
 it('lets nothing that is written become markup, in a page and in a picture', () => {
-  const hostile = told({ name: HOSTILE, description: HOSTILE, world: { address: '0x', name: HOSTILE, description: null, domainTags: [] } });
+  const hostile = told({
+    name: HOSTILE,
+    description: HOSTILE,
+    world: { address: '0x', name: HOSTILE, description: null, domainTags: [] },
+  });
   const texts = [playerHead(hostile, 'http://x').text, playerHeading(hostile).text, playerCard(hostile)];
   for (const text of texts) {
     expect(text).not.toMatch(/<script|<\/title><s|"'&/);
