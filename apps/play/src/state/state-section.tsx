@@ -17,7 +17,9 @@ interface StateProps {
 export function StateSection({ world, store }: StateProps) {
   const [chosen, setChosen] = useState<string>();
   const { schemas, loaded } = world;
-  const schema = chosen !== undefined && schemas.includes(chosen) ? chosen : schemas[0];
+  // What was read first is what one sees first.
+  const [first = schemas[0]] = loaded.keys();
+  const schema = chosen !== undefined && schemas.includes(chosen) ? chosen : first;
   useEffect(() => {
     if (schema !== undefined) store.load(schema);
   }, [schema, store, loaded]);
@@ -70,6 +72,8 @@ function SchemaChoice({ schemas, chosen, onChoose }: ChoiceProps) {
   );
 }
 
+/** As many are seen at a glance. */
+const FEW = 10;
 /** A search looks at the server's instances again after so long, while entries come. */
 const SEARCH_AGAIN_MS = 3000;
 const TYPED_MS = 300;
@@ -106,10 +110,12 @@ function SchemaRows({ schema, rows, world, store }: StateProps & { schema: strin
     <>
       {lines.length > 0 && attribute !== undefined && <TrendChart lines={lines} attribute={attribute} />}
       <div class="tools">
-        <label class="field">
-          <span>Find</span>
-          <input type="search" value={find} onInput={(event) => setFind(event.currentTarget.value)} />
-        </label>
+        {rows.total > FEW && (
+          <label class="field">
+            <span>Find</span>
+            <input type="search" value={find} onInput={(event) => setFind(event.currentTarget.value)} />
+          </label>
+        )}
         <p class="muted">
           {numberText(rows.total)}
           {rows.isMinimum ? ' or more' : ''} in all

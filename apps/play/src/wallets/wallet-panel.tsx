@@ -136,8 +136,14 @@ function ImportWallet({ onImport }: { onImport: (text: string) => void }) {
   };
   return (
     <label class="import">
-      <span>or one that you have exported:</span>
-      <input ref={file} type="file" accept="application/json,.json" onChange={() => void read()} />
+      <span>Use one that I have exported</span>
+      <input
+        ref={file}
+        class="hidden"
+        type="file"
+        accept="application/json,.json"
+        onChange={() => void read()}
+      />
     </label>
   );
 }

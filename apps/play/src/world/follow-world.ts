@@ -155,9 +155,10 @@ async function read({ reader, cell, at }: Running, signal: AbortSignal): Promise
   const seq = past ?? last;
   const entries = seq === last ? newest : await reader.entriesBefore(seq + 1, signal);
   const schemas = deployment.entitySchemas;
+  const first = busiestOf(entries) ?? schemas[0];
   const shown = [...(cell.open()?.loaded.keys() ?? [])];
   const loaded = new Map<string, Rows>();
-  for (const schema of shown.length > 0 ? shown : schemas.slice(0, 1))
+  for (const schema of shown.length > 0 || first === undefined ? shown : [first])
     loaded.set(schema, await reader.rowsOf(schema, past, signal));
   cell.tell({
     kind: 'open',
@@ -170,6 +171,14 @@ async function read({ reader, cell, at }: Running, signal: AbortSignal): Promise
     hasEarlier: (entries.at(-1)?.seq ?? 1) > 1,
     connection: { state: past === undefined ? 'opening' : 'past' },
   });
+}
+
+/** The schema in which most has happened lately: what one wants to see first. */
+function busiestOf(entries: readonly Entry[]): string | undefined {
+  const counts = new Map<string, number>();
+  for (const { entitySchema, op } of entries.flatMap(({ changes }) => changes))
+    if (op !== 'delete') counts.set(entitySchema, (counts.get(entitySchema) ?? 0) + 1);
+  return [...counts].sort(([, a], [, b]) => b - a)[0]?.[0];
 }
 
 /** Kinds of entries that leave what the page says about the deployment itself as it is. */
