@@ -159,7 +159,11 @@ function createOwnership(
   const messages = new ClaimedMessages();
   const readState = (id: number, epoch: number) => loadState(db, id, epoch, { messages, now: clock.now() });
   const states = createResidentStates(readState, held, memory);
-  const afterCommit = createAfterCommit({ publication, held, wakeLeases: () => leases.wake() });
+  const afterCommit = createAfterCommit({
+    ...{ publication, held },
+    wakeLeases: () => leases.wake(),
+    timersChanged: (batch) => timers.committed(batch),
+  });
   const lanes: Lanes = createLanes({
     states,
     lostTails: createLostTails({ maxDeployments: memory.maxDeployments, onLost: ids.discard, logger }),
@@ -173,10 +177,6 @@ function createOwnership(
     commit: aroundCommit(createCommit(pools.commits, instance)),
     recover: createRecovery(pools.commits.db, instance, held, clock, stopping.signal),
     ...afterCommit,
-    onCommitted: (batch) => {
-      afterCommit.onCommitted(batch);
-      if (batch.timers.size > 0) timers.committed(batch);
-    },
     clock,
     logger,
   });

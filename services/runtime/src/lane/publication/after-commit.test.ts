@@ -1,11 +1,16 @@
 import { expect, it, vi } from 'vitest';
-import { newBatch } from '../../store/commit/batch.js';
+import { newBatch, newTimerWrites } from '../../store/commit/batch.js';
 import { createAfterCommit } from './publication.js';
 
 function setUp() {
-  const calls = { committed: vi.fn(), dropLost: vi.fn(), wakeLeases: vi.fn() };
-  const { committed, dropLost, wakeLeases } = calls;
-  const after = createAfterCommit({ publication: { committed }, held: { dropLost }, wakeLeases });
+  const calls = { committed: vi.fn(), dropLost: vi.fn(), wakeLeases: vi.fn(), timersChanged: vi.fn() };
+  const { committed, dropLost, wakeLeases, timersChanged } = calls;
+  const after = createAfterCommit({
+    publication: { committed },
+    held: { dropLost },
+    wakeLeases,
+    timersChanged,
+  });
   return { after, ...calls };
 }
 
@@ -15,6 +20,16 @@ it('publishes a committed batch', () => {
   after.onCommitted(batch);
   expect(committed).toHaveBeenCalledExactlyOnceWith(batch);
   expect(dropLost).not.toHaveBeenCalled();
+});
+
+it('tells of timers that a batch has set, taken or given back, and of no other batch', () => {
+  const { after, timersChanged } = setUp();
+  after.onCommitted(newBatch());
+  expect(timersChanged).not.toHaveBeenCalled();
+  const batch = newBatch();
+  batch.timers.set(1, newTimerWrites(1));
+  after.onCommitted(batch);
+  expect(timersChanged).toHaveBeenCalledExactlyOnceWith(batch);
 });
 
 it('drops leases that a commit found lost, and reads the leases again', () => {

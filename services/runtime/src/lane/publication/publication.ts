@@ -8,6 +8,7 @@ import {
 } from '@orrery/contracts';
 import { startRelay } from '@orrery/database';
 import { type Clock, createMeter, type Logger } from '@orrery/service-kit';
+import type { Batch } from '../../store/commit/batch.js';
 import { loadFacts } from '../../store/journal/journal-store.js';
 import {
   clearOutbox,
@@ -187,10 +188,12 @@ export function createAfterCommit({
   publication,
   held,
   wakeLeases,
+  timersChanged,
 }: {
   readonly publication: Pick<ReturnType<typeof startPublication>, 'committed'>;
   readonly held: Pick<HeldPartitions, 'dropLost'>;
   readonly wakeLeases: () => void;
+  readonly timersChanged: (batch: Pick<Batch, 'timers'>) => void;
 }) {
   const meter = createMeter('runtime');
   const entries = meter.createCounter('orrery_runtime_entries', { description: 'Journal entries committed' });
@@ -201,10 +204,11 @@ export function createAfterCommit({
     description: 'Partitions that a commit found in other hands',
   });
   return {
-    onCommitted: (batch: CommittedBatch) => {
+    onCommitted: (batch: CommittedBatch & Pick<Batch, 'timers'>) => {
       entries.add(batch.entries.length);
       batches.record(batch.entries.length);
       publication.committed(batch);
+      if (batch.timers.size > 0) timersChanged(batch);
     },
     onLost: (lost: readonly Lease[]) => {
       leasesLost.add(lost.length);

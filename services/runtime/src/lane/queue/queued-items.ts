@@ -92,8 +92,7 @@ export function isBehind(
   { item, state }: QueuedItem,
   { isCurrent }: Pick<ResidentStates, 'isCurrent'>,
 ): boolean {
-  const first = state?.timers.first();
-  if (first === undefined || state === undefined || first === item.turn) return false;
+  if (state === undefined || state.timers.next.size === 0 || state.timers.first() === item.turn) return false;
   return !isPaused(state.row) && isCurrent(state);
 }
 

@@ -7,7 +7,7 @@ import {
   memoryOf,
   type PastEntry,
 } from '../../core/deciding/read-history.js';
-import { createRecentEntries } from './recent-entries.js';
+import { createRecentEntries } from './instance-memory.js';
 
 const entryAt = (seq: number, event: string, horse: string): PastEntry => ({
   seq,
