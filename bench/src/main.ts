@@ -148,7 +148,7 @@ async function peerRuns(
     const url = await peers.startRestate(join(folder, 'restate'), resources);
     const run = (name: string, paths: string[]): Run => ({
       name: `Restate, ${name}`,
-      measure: () => runHttpLoad({ url, connections, seconds, paths, body: { by: 1 } }),
+      measure: () => runHttpLoad({ url, connections, seconds, paths, bodies: [{ by: 1 }] }),
     });
     const runs = [run('spread', keys), run('one key', keys.slice(0, 1))];
     await runs[0]?.measure();

@@ -7,8 +7,8 @@ import { startOpenLoop } from './load/open-loop.js';
 import { holdStreams } from './load/streams.js';
 import { measureInTurns, quantile, type Rate } from './measuring/report.js';
 import { type Given, runMeasurement } from './measuring/run-measurement.js';
-import { startPostgres } from './systems/postgres.js';
-import { addressIn, setUpDeployments, setUpLeaderboard, TICK } from './systems/set-up.js';
+import { startPostgres, untilTrue } from './systems/postgres.js';
+import { addressIn, POINTS, setUpDeployments, setUpLeaderboard, TICK } from './systems/set-up.js';
 
 const DEFAULTS = {
   rounds: 3,
@@ -29,6 +29,8 @@ const NO_RATES = {
   MAX_STREAMS_PER_ADDRESS: '100000',
   MAX_STREAMS_PER_DEPLOYMENT: '100000',
 };
+/** Of executions that change what is indexed, at once. */
+const CALLERS = 64;
 /** For connections to be made, before executions are measured beside them. */
 const LEAD_MS = 3000;
 
@@ -42,7 +44,13 @@ async function runReaders(options: Given<typeof DEFAULTS>): Promise<void> {
   const system = resources.use('system', await startFiveProcesses(backends, NO_RATES));
   const { url, key } = system;
   const [path = ''] = await setUpDeployments(system, { count: 1 });
-  const board = await setUpLeaderboard(system, instances);
+  const board = await setUpLeaderboard(system, instances, { indexed: false });
+  const indexed = await setUpLeaderboard(system, instances, { indexed: true });
+  await untilTrue(
+    postgres.url,
+    "exists (select from runtime.attribute_indexes where state = 'complete')",
+    LEAD_MS,
+  );
   const execute = async (): Promise<Rate> => {
     const load = startOpenLoop(system, [path], { body: TICK, perSecond });
     await wait(seconds * 1000);
@@ -58,8 +66,10 @@ async function runReaders(options: Given<typeof DEFAULTS>): Promise<void> {
     const [rate] = await Promise.all([execute(), load]);
     return rate;
   };
-  const ask = (connections: number, lasting: number) =>
-    runHttpLoad({ url, key, method: 'GET', paths: [firstPage(board)], connections, seconds: lasting });
+  const ask = (at: string, connections: number, lasting: number) =>
+    runHttpLoad({ url, key, method: 'GET', paths: [firstPage(at)], connections, seconds: lasting });
+  const score = (at: string) =>
+    runHttpLoad({ url, key, paths: [`${at}/execute`], bodies: POINTS, connections: CALLERS, seconds });
   const all = seconds + LEAD_MS / 1000 + 1;
   const stream = `/app/deployments/${addressIn(path)}/stream`;
   await measureInTurns(
@@ -69,8 +79,15 @@ async function runReaders(options: Given<typeof DEFAULTS>): Promise<void> {
         name: `beside ${streams} streams`,
         measure: () => beside(holdStreams({ url, path: stream, streams, seconds: all })),
       },
-      { name: `beside ${clients} clients that query`, measure: () => beside(ask(clients, all)) },
-      { name: 'first page of the leaderboard, one client', measure: () => ask(1, seconds) },
+      { name: `beside ${clients} clients that query`, measure: () => beside(ask(board, clients, all)) },
+      { name: 'first page of the leaderboard, one client', measure: () => ask(board, 1, seconds) },
+      {
+        name: `beside ${clients} clients that query an index`,
+        measure: () => beside(ask(indexed, clients, all)),
+      },
+      { name: 'first page by an index, one client', measure: () => ask(indexed, 1, seconds) },
+      { name: `executions that change a score, ${CALLERS} callers`, measure: () => score(board) },
+      { name: 'the same where the score is indexed', measure: () => score(indexed) },
     ],
     { rounds, write },
   );

@@ -6,8 +6,8 @@ export interface HttpLoad {
   readonly url: string;
   /** Default: none is sent. */
   readonly key?: string;
-  /** What is POSTed. Default: an execution. */
-  readonly body?: object;
+  /** What is POSTed, each as often as the others. Default: an execution. */
+  readonly bodies?: readonly object[];
   readonly connections: number;
   readonly seconds: number;
   /** POSTs an execution by default. */
@@ -52,13 +52,17 @@ function latency(printed: string, percent: number): number {
 }
 
 /** Requests are formatted once, so that the generator costs little. */
-const scriptOf = ({ key = '', paths, method = 'POST', body = TICK }: HttpLoad): string => `
+const scriptOf = ({ key = '', paths, method = 'POST', bodies = [TICK] }: HttpLoad): string => `
 local headers = { ["Authorization"] = "Bearer ${key}", ["Content-Type"] = "application/json" }
-local body = [[${JSON.stringify(body)}]]
+local bodies = { ${bodies.map((body) => `[[${JSON.stringify(body)}]]`).join(', ')} }
 local paths = { ${paths.map((path) => `"${path}"`).join(', ')} }
 local requests = {}
 init = function()
-  for i, path in ipairs(paths) do requests[i] = wrk.format("${method}", path, headers${method === 'POST' ? ', body' : ''}) end
+  for _, path in ipairs(paths) do
+    for _, body in ipairs(bodies) do
+      requests[#requests + 1] = wrk.format("${method}", path, headers${method === 'POST' ? ', body' : ''})
+    end
+  end
 end
 request = function() return requests[math.random(#requests)] end
 `;

@@ -89,13 +89,40 @@ export const instancePath = (executePath: string): string =>
 /** The address in such a path. */
 export const addressIn = (executePath: string): string => executePath.split('/').at(-2) ?? '';
 
+/** Gives a player a point. */
+const point = {
+  name: 'point',
+  firstVersion: {
+    inputSchema: { player: 'string' },
+    readEntities: [{ schema: 'player', filter: ['player'] }],
+    stateChanges: { player: 'partial' },
+    mutationSettings: {
+      mode: 'direct',
+      template: { 'player:{{input.player}}': { score: { $increment: 1 } } },
+    },
+  },
+};
+
+/** Executions of it, each for another player. */
+export const POINTS = Array.from({ length: 256 }, (_, n) => ({
+  event: 'point',
+  input: { player: `player ${n}` },
+}));
+
 /** A deployment with `count` players, no two of them with the same score. Answers its path. */
-export async function setUpLeaderboard(system: System, count: number): Promise<string> {
+export async function setUpLeaderboard(
+  system: System,
+  count: number,
+  { indexed }: { readonly indexed: boolean },
+): Promise<string> {
   const post = poster(system);
   const world = `/worlds/${(await post('/worlds', { name: 'Players' })).address}`;
-  const attributes = [{ name: 'score', type: 'integer' }];
+  const attributes = [{ name: 'score', type: 'integer', indexed }];
   await post(`${world}/entity-schemas`, { name: 'player', attributes });
-  const { address } = await post(`${world}/deployments`, { name: 'Leaderboard', bindings: [] });
+  await post(`${world}/events`, point);
+  await post(`${world}/events/point/event-versions/1/lock`);
+  const bindings = [{ event: 'point', eventVersion: 1 }];
+  const { address } = await post(`${world}/deployments`, { name: 'Leaderboard', bindings });
   const deployment = `${world}/deployments/${address}`;
   let next = 0;
   const makeSome = async () => {

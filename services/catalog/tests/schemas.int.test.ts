@@ -50,6 +50,7 @@ describe('entity schemas and attributes', () => {
     ['a pattern that is none', { type: 'string', constraints: { pattern: '(' } }],
     ['a pattern with a backreference', { type: 'string', constraints: { pattern: '(a)\\1' } }],
     ['bounds on a text', { type: 'string', constraints: { min: 1 } }],
+    ['an index of JSON', { type: 'json', indexed: true }],
     ['an unknown type', { type: 'date' }],
     ['an unknown constraint', { type: 'string', constraints: { maxLength: 3 } }],
   ])('refuses %s', async (_what, attribute) => {
@@ -80,6 +81,46 @@ describe('entity schemas and attributes', () => {
     expect(await codeOf(catalog.call('attributes.create', { params: inHorse(), body }))).toBe(
       'validation_failed',
     );
+  });
+
+  it('says which attributes are indexed, in no hash, and lists their schemas', async () => {
+    const hashOf = async () => {
+      const request = {
+        versions: [],
+        worlds: [],
+        schemas: [{ worldId: planted.world.id, name: 'board', hash: '' }],
+      };
+      const [answer] = (await catalog.ask('definitions.confirm', request)).schemas;
+      return answer?.state === 'changed' ? answer.definition : undefined;
+    };
+    const attributes = ['a', 'b', 'c', 'd', 'e'].map((name) => ({
+      name,
+      type: 'integer',
+      indexed: name < 'e',
+    }));
+    const { data: schema } = await createSchema({ name: 'board', attributes });
+    expect(schema.attributes.map(({ indexed }) => indexed)).toEqual([true, true, true, true, false]);
+    const before = await hashOf();
+    const params = { ...planted.inWorld, schemaName: 'board' };
+    const set = (name: string, indexed: boolean) =>
+      catalog.call('attributes.update', { params: { ...params, name }, body: { indexed } });
+    expect(await codeOf(set('e', true))).toBe('limit_reached');
+    expect((await set('a', false)).data).toMatchObject({ type: 'integer', indexed: false });
+    expect((await set('e', true)).data.indexed).toBe(true);
+    expect(
+      await codeOf(
+        createSchema({
+          name: 'more',
+          attributes: [...attributes, { name: 'f', type: 'float', indexed: true }],
+        }),
+      ),
+    ).toBe('limit_reached');
+    expect(await hashOf()).toEqual(before);
+    const listed = await catalog.ask('definitions.indexed', { after: schema.id - 1 });
+    expect(listed).toEqual({
+      schemas: [{ schemaId: schema.id, attributes: expect.arrayContaining(['b', 'c', 'd', 'e']) }],
+      next: null,
+    });
   });
 
   it('takes names of 255 characters after NFC and finds them in any normal form', async () => {

@@ -1,10 +1,11 @@
 import { runtimeContract } from '@orrery/contracts';
 import { startKeySweep } from '@orrery/database';
 import { followAccounts, openBackends } from '@orrery/service-host';
-import { holding, type RunningService } from '@orrery/service-kit';
+import { holding, type PollLoop, type RunningService } from '@orrery/service-kit';
 import type { RuntimeConfig } from './config.js';
 import { createRuntimeContext, type RuntimeDependencies } from './create-context.js';
 import { runtimeHandlers } from './handlers.js';
+import { startIndexKeeper } from './lane/indexes/index-keeper.js';
 import { type LeaseKeeper, partitionsFreed } from './lane/ownership/lease-keeper.js';
 import type { RuntimeContext } from './operations/context.js';
 import { applyPauses, startFollowingOperator } from './operations/deployments/pauses.js';
@@ -27,6 +28,8 @@ export interface RunningRuntime extends RunningService {
   /** Names this process among the runtime's processes. */
   readonly instance: string;
   readonly leases: LeaseKeeper;
+  /** Builds and drops the indexes of attributes. */
+  readonly indexes: PollLoop;
 }
 
 const KEY_SWEEP_MS = 60_000;
@@ -79,6 +82,7 @@ export function startRuntime(
       onStored: (signal) => applyPauses(context, accountPauses(db), signal),
       signal: listening.signal,
     });
+    const indexes = startIndexKeeper(context);
     const loops = {
       'account reconciliation': accounts,
       'operator pauses': startFollowingOperator(context),
@@ -87,10 +91,11 @@ export function startRuntime(
       'ended runs sweep': startRunSweep(db, { clock, logger, intervalMs: RUN_SWEEP_MS }),
       'payment reconciliation': startReconciliation(context),
       'what-if sweep': startWhatIfSweep(context),
+      'indexes of attributes': indexes,
     };
     for (const [name, loop] of Object.entries(loops)) resources.add(name, () => loop.stop());
     // Registered a second time, so that it is stopped first: until it has stopped, no process serves these deployments.
     resources.add('partition leases', () => leases.stop());
-    return { context, instance, leases };
+    return { context, instance, leases, indexes };
   }, dependencies);
 }

@@ -6,9 +6,12 @@ import { type JournalEntryDraft, sealEntry } from '../src/core/entries/entry.js'
 import { type Batch, batchRows, newBatch, newTimerWrites } from '../src/store/commit/batch.js';
 import {
   createCommit,
+  INDEXED_STATEMENT,
+  ONCE_INDEXED_STATEMENT,
   ONCE_STATEMENT,
   PLAIN_STATEMENT,
   TIMERS_STATEMENT,
+  USUAL_INDEXED_STATEMENT,
   USUAL_STATEMENT,
   WHOLE_STATEMENT,
 } from '../src/store/commit/commit-statement.js';
@@ -69,11 +72,15 @@ const SOME_ROWS = `
   insert into timers (id, deployment_id, event, input, due_at, caller, set_seq, set_index, depth, tree, number)
     select gen_random_uuid(), n, 'e', '{}', now(), '{}', 1, 0, 1, 1, 2 from generate_series(1, 1000) n;
   insert into timer_heads select n, 1, now() from generate_series(1, 1000) n;
+  insert into attribute_indexes (deployment_id, partition, entity_schema, schema_id, attribute, state)
+    select n, 1, 'counter', 1, 'count', 'complete' from generate_series(1, 1000) n;
+  insert into indexed_values select n, 'one', 0, n, '' from generate_series(1, 1000) n;
   analyze`;
 
 describe('the plan of a commit', () => {
   const statements = [
     ...[PLAIN_STATEMENT, ONCE_STATEMENT, USUAL_STATEMENT, TIMERS_STATEMENT, WHOLE_STATEMENT],
+    ...[INDEXED_STATEMENT, ONCE_INDEXED_STATEMENT, USUAL_INDEXED_STATEMENT],
   ];
   const plans = () => Promise.all(statements.map(({ text }) => plan(text)));
 
@@ -93,6 +100,8 @@ describe('the plan of a commit', () => {
       'bindings_deployment_id_event_key',
       'payments_pkey',
       'what_if_forks_pkey',
+      'indexed_values_pkey',
+      'attribute_indexes_pkey',
     ])
       expect(whole).toMatch(new RegExp(`Scan using ${key} on`));
   });

@@ -29,6 +29,8 @@ export function createFakeCatalog() {
   const world = { id: 1, address: newAddress(), ownerAccountId: 1 };
   const schemas = new Map<string, SchemaDefinition>();
   const versions = new Map<number, VersionDefinition>();
+  /** Names of attributes by the id of their schema. */
+  const indexed = new Map<number, string[]>();
   const claims = new Set<string>();
   const revisions = new Map<string, number>();
   const hooks: { beforeSchemaClaim?: (() => Promise<void>) | undefined } = {};
@@ -162,6 +164,12 @@ export function createFakeCatalog() {
       const found = [...versions.values()].find((one) => one.event === event && one.version === version);
       return { versionId: found?.versionId ?? null };
     },
+    'definitions.indexed': async ({ after }) => ({
+      schemas: [...indexed]
+        .filter(([id]) => id > after)
+        .map(([schemaId, attributes]) => ({ schemaId, attributes })),
+      next: null,
+    }),
     'definitions.describe': async () => ({
       world: { name: texts.name, domainTags: texts.domainTags },
       descriptions: {},
@@ -191,6 +199,12 @@ export function createFakeCatalog() {
     },
     calls,
     hooks,
+    /** Declares which attributes of a schema are indexed; an empty list takes it back. */
+    indexAttributes: (schema: string, attributes: string[]) => {
+      const id = schemas.get(schema)?.schemaId ?? 0;
+      if (attributes.length === 0) indexed.delete(id);
+      else indexed.set(id, attributes);
+    },
     setPromptSeed: (promptSeed: string) => {
       texts = { ...texts, promptSeed, hash: canonicalHash(promptSeed) };
     },

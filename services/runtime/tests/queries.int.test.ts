@@ -1,17 +1,26 @@
 import type { AggregateQuery, JsonObject } from '@orrery/contracts';
 import { connect } from '@orrery/database';
-import { compareInOrder, compileCondition, orderValues, parseOrder, satisfies } from '@orrery/expressions';
+import {
+  compareInOrder,
+  compileCondition,
+  orderValue,
+  orderValues,
+  parseOrder,
+  satisfies,
+} from '@orrery/expressions';
 import { createLogger, systemClock } from '@orrery/service-kit';
+import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { answerOf, createGathering } from '../src/core/queries/aggregate.js';
+import { indexedValue } from '../src/core/queries/indexed-value.js';
 import { readAggregation } from '../src/core/queries/read-query.js';
 import {
-  type InstanceQuery,
   queryCount,
   queryGroups,
   queryPage,
   queryRank,
 } from '../src/store/deployments/queries/present-instances.js';
+import { type InstanceQuery, sourced } from '../src/store/deployments/queries/query-source.js';
 import { QueryWork } from '../src/store/deployments/queries/query-work.js';
 import type { RuntimeSchema } from '../src/store/tables/schema.js';
 import { attribute } from './fake-catalog.js';
@@ -29,6 +38,9 @@ house.catalog.plantSchema('horse', [
   attribute('injured', 'boolean'),
 ]);
 await house.boot();
+
+/** Attributes of random states, as they are stored: names are in NFC. */
+const INDEXED = ['a', 'b', 'n\u00e9', 'x y'];
 
 const never = new AbortController().signal;
 const work = () => new QueryWork(systemClock, never);
@@ -50,10 +62,26 @@ describe('a query in SQL finds what the evaluator finds in memory', async () => 
       })),
     )
     .execute();
-  const draws = Array.from({ length: 60 }, () => ({
-    where: randomCondition(draw),
-    orderBy: randomOrder(draw),
-  }));
+  for (const [n, attribute] of INDEXED.entries()) {
+    const id = 9_000_000 + n;
+    await sql`
+      insert into attribute_indexes (id, deployment_id, partition, entity_schema, schema_id, attribute, state)
+      overriding system value values (${id}, 9000000, -1, 'random', 1, ${attribute}, 'complete')`.execute(db);
+    const rows = states.map(({ id: instance_id, state }) => ({
+      ...{ index_id: id, instance_id },
+      ...indexedValue(orderValue(state[attribute])),
+    }));
+    await sql`insert into indexed_values select * from
+      jsonb_populate_recordset(null::indexed_values, ${JSON.stringify(rows)}::jsonb)`.execute(db);
+  }
+  /** Half of them begin with an attribute that is indexed, or compare one. */
+  const draws = Array.from({ length: 160 }, () => {
+    const comparison = `instance[${JSON.stringify(draw.pick(INDEXED))}] ${draw.pick(['==', '<', '<=', '>', '>=', '!='])} ${draw.pick(['1', '"b"', `"${'x'.repeat(300)}"`, '-1.5', 'true', '0.0', 'null'])}`;
+    return {
+      where: draw.random() < 0.4 ? `${comparison} && ${randomCondition(draw)}` : randomCondition(draw),
+      orderBy: `${draw.random() < 0.5 ? `${JSON.stringify(draw.pick(INDEXED))} ${draw.pick(['asc', 'desc'])}, ` : ''}${randomOrder(draw)}`,
+    };
+  });
   const read = ({ where, orderBy }: (typeof draws)[0]) => {
     const [compiled, parsed] = [compileCondition(where), parseOrder(orderBy)];
     if (!compiled.ok || !parsed.ok) throw new Error(`${where} ${orderBy}`);
@@ -74,15 +102,31 @@ describe('a query in SQL finds what the evaluator finds in memory', async () => 
         compareInOrder(idOrder, [a.id], [b.id]),
     );
 
-  it('page by page, and counts them', async () => {
+  const WAYS = [
+    ['with indexes', true],
+    ['without them', false],
+  ] as const;
+  it('reads indexes for many of these', async () => {
+    const ways = { inOrder: 0, narrowed: 0 };
+    for (const one of draws) {
+      const { source, inOrder } = await sourced(db, read(one).query);
+      if (inOrder !== undefined) ways.inOrder += 1;
+      else if (source.compile(db).sql.includes('indexed_values')) ways.narrowed += 1;
+    }
+    expect(ways.inOrder).toBeGreaterThan(40);
+    expect(ways.narrowed).toBeGreaterThan(20);
+  });
+
+  it.each(WAYS)('page by page, and counts them, %s', async (_way, usesIndexes) => {
     let partly = 0;
     for (const one of draws) {
       const { query, matching } = read(one);
       const expected = sorted(matching, query).map(({ id }) => id);
+      const now = await sourced(db, query, { usesIndexes });
       const found: string[] = [];
       for (let after: { id: string; values: ReturnType<typeof orderValues> } | undefined; ; ) {
-        const limit = 40;
-        const rows = await queryPage(db, query, { limit, after }, work());
+        const limit = 13;
+        const rows = await queryPage(db, now, { limit, after }, work());
         found.push(...rows.slice(0, limit).map(({ instanceId }) => instanceId));
         const last = rows[limit - 1];
         if (rows.length <= limit || last === undefined) break;
@@ -90,23 +134,24 @@ describe('a query in SQL finds what the evaluator finds in memory', async () => 
         after = { id: last.instanceId, values: orderValues(query.order, last.instanceId, last.state) };
       }
       expect([one, ...found]).toEqual([one, ...expected]);
-      expect(await queryCount(db, query, work())).toBe(expected.length);
+      expect(await queryCount(db, now, work())).toBe(expected.length);
     }
     expect(partly).toBeGreaterThan(50);
   });
 
-  it('and tells places', async () => {
-    for (const one of draws.slice(0, 20)) {
+  it.each(WAYS)('and tells places, %s', async (_way, usesIndexes) => {
+    for (const one of draws.slice(0, 60)) {
       const { query } = read(one);
       const whole = { ...query, condition: undefined };
       const { id = '' } = draw.pick(states);
       const rank = sorted(states, query).findIndex((state) => state.id === id) + 1;
       const path = { instanceId: id, entitySchema: 'random' };
-      expect(await queryRank(db, whole, path)).toEqual({ rank, total: STATES });
+      const now = await sourced(db, whole, { usesIndexes });
+      expect([one, await queryRank(db, now, path)]).toEqual([one, { rank, total: STATES }]);
     }
   });
 
-  it('and gathers groups', async () => {
+  it.each(WAYS)('and gathers groups, %s', async (_way, usesIndexes) => {
     for (const one of draws) {
       const { query, matching } = read(one);
       const asked = {
@@ -117,10 +162,11 @@ describe('a query in SQL finds what the evaluator finds in memory', async () => 
         max: 'a',
         avg: 'b, "né"',
       };
+      const now = await sourced(db, query, { usesIndexes });
       const aggregation = readAggregation({ entitySchema: 'random', ...asked } as AggregateQuery);
       const gathering = createGathering(aggregation);
       for (const { state } of matching) gathering.add(state);
-      const found = answerOf(aggregation, await queryGroups(db, query, aggregation, work()));
+      const found = answerOf(aggregation, await queryGroups(db, now, aggregation, work()));
       expect([one, asked, found]).toEqual([one, asked, answerOf(aggregation, gathering.groups())]);
     }
   });

@@ -24,7 +24,7 @@ const ENTRY = [
 export const COLUMNS: Readonly<Record<string, readonly string[]>> = {
   'worlds.list': ['id', 'name', 'address', 'isPublic', 'createdAt'],
   'entitySchemas.list': ['name', 'attributes', 'description'],
-  'attributes.list': ['name', 'type', 'constraints', 'defaultValue'],
+  'attributes.list': ['name', 'type', 'constraints', 'defaultValue', 'indexed'],
   'events.list': ['name', 'latestVersion', 'description'],
   'versions.list': [
     'version',

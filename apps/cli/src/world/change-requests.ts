@@ -69,7 +69,8 @@ function attributeRequest(
   if (before === undefined) return { method: 'POST', path: `${schema}/attributes`, body: attribute };
   if (isDeepStrictEqual(before, attribute)) return undefined;
   const path = `${schema}${pathOf('attributes', attribute.name)}`;
-  return { method: 'PUT', path, body: { ...NO_ATTRIBUTE, ...attribute } };
+  const unindexed = before.indexed === true && { indexed: false };
+  return { method: 'PUT', path, body: { ...NO_ATTRIBUTE, ...unindexed, ...attribute } };
 }
 
 /** The body that creates an event with a definition as its first version. */

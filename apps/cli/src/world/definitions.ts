@@ -63,8 +63,9 @@ const toAttributeDefinition = ({
   type,
   constraints,
   defaultValue,
+  indexed,
 }: CreateAttributeBody | AttributeRecord): AttributeDefinition =>
-  stated({ name, type, constraints, defaultValue });
+  stated({ name, type, constraints, defaultValue, indexed: indexed || undefined });
 
 export const toEventDefinition = (
   { name, description }: Pick<EventDefinition, 'name' | 'description'>,

@@ -167,4 +167,21 @@ describe('the requests of a change', () => {
       ['DELETE', '/entity-schemas/horse/attributes/speed', undefined],
     ]);
   });
+
+  it('keep an index, set it and take it back', () => {
+    const bodies = (before: boolean | undefined, after: boolean | undefined) => {
+      const schema = (indexed: boolean | undefined) => {
+        const attribute = { name: 'wins', type: 'integer' as const, ...(indexed && { indexed }) };
+        return { name: 'horse', attributes: [attribute] };
+      };
+      const there = { ...stored(), schemas: [schema(before)] };
+      const { changes } = planChanges({ ...content, schemas: [schema(after)] }, there, options);
+      return changes.flatMap(requestsOf).map(({ body }) => (body as { indexed?: boolean }).indexed);
+    };
+    expect([bodies(undefined, true), bodies(true, true), bodies(true, undefined)]).toEqual([
+      [true],
+      [],
+      [false],
+    ]);
+  });
 });

@@ -8,6 +8,7 @@ const attribute = (name: string, of: Partial<Attribute>): Attribute => ({
   name,
   type: 'integer',
   constraints: null,
+  indexed: false,
   defaultValue: null,
   createdAt: '2026-01-01T00:00:00.000Z',
   updatedAt: '2026-01-01T00:00:00.000Z',

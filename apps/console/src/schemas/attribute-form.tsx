@@ -58,6 +58,7 @@ const LABELS = {
   '/constraints/enum': 'Only these',
   '/constraints/pattern': 'Pattern',
   '/defaultValue': 'Default',
+  '/indexed': 'Indexed',
 };
 
 function AttributeForm({ attribute, onClose, ...ref }: EditProps & { onClose: () => void }) {
@@ -72,7 +73,7 @@ function AttributeForm({ attribute, onClose, ...ref }: EditProps & { onClose: ()
   );
   const initial = attribute === undefined ? EMPTY : draftOf(attribute);
   const { draft, change, field } = useDraft(initial, LABELS, save.error);
-  const { type, defaultValue, required } = draft;
+  const { type, defaultValue, required, indexed } = draft;
   const isNumber = type === 'integer' || type === 'float';
   const wrongDefault = wrongText(defaultValue, draft);
   const sayDefault = wrongDefault && `The default ${wrongDefault}.`;
@@ -120,6 +121,14 @@ function AttributeForm({ attribute, onClose, ...ref }: EditProps & { onClose: ()
             error={ofDefault.error ?? sayDefault}
             unreadable={isUnreadable(defaultValue, type) ? sayDefault : undefined}
           />
+          {type !== 'json' && (
+            <CheckField
+              label="Indexed"
+              hint="Queries that order or compare by it are quick, and each change of it costs a little more."
+              checked={indexed}
+              onChange={(isIndexed) => change({ indexed: isIndexed })}
+            />
+          )}
         </div>
         <AtWork draft={draft} />
       </div>
@@ -186,12 +195,13 @@ const EMPTY = {
   enum: '',
   pattern: '',
   required: false,
+  indexed: false,
   /** Empty: none. Of `string` the text itself, of the others JSON. */
   defaultValue: '',
 };
 type AttributeDraft = Readonly<typeof EMPTY>;
 
-function draftOf({ name, type, constraints, defaultValue }: Attribute): AttributeDraft {
+function draftOf({ name, type, constraints, defaultValue, indexed }: Attribute): AttributeDraft {
   const { min, max, enum: words, pattern, required } = constraints ?? {};
   const text =
     typeof defaultValue === 'string' && type === 'string' ? defaultValue : JSON.stringify(defaultValue);
@@ -203,6 +213,7 @@ function draftOf({ name, type, constraints, defaultValue }: Attribute): Attribut
     enum: words?.join(', ') ?? '',
     pattern: pattern ?? '',
     required: required ?? false,
+    indexed,
     defaultValue: defaultValue === null || defaultValue === undefined ? '' : text,
   };
 }
@@ -230,5 +241,6 @@ const bodyOf = (draft: AttributeDraft) => ({
   name: draft.name.trim(),
   type: draft.type,
   constraints: constraintsOf(draft),
+  indexed: draft.indexed && draft.type !== 'json',
   defaultValue: (readTyped(draft.defaultValue, draft.type) ?? null) as Attribute['defaultValue'],
 });

@@ -102,7 +102,7 @@ const COLUMNS: readonly Column<Attribute>[] = [
   },
 ];
 
-function Rules({ attribute: { constraints } }: { attribute: Attribute }) {
+function Rules({ attribute: { constraints, indexed } }: { attribute: Attribute }) {
   const { min, max, enum: words, pattern, required } = constraints ?? {};
   const rules = [
     min !== undefined && `≥ ${min}`,
@@ -110,10 +110,11 @@ function Rules({ attribute: { constraints } }: { attribute: Attribute }) {
     words && `one of ${words.join(', ')}`,
     pattern && `matches ${pattern}`,
   ].filter(Boolean);
-  if (rules.length === 0 && !required) return '–';
+  if (rules.length === 0 && !required && !indexed) return '–';
   return (
     <span className="flex flex-wrap items-center gap-1.5">
       {required && <Badge tone="accent">required</Badge>}
+      {indexed && <Badge>indexed</Badge>}
       {rules.join(', ')}
     </span>
   );

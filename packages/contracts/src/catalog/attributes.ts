@@ -42,6 +42,12 @@ export type AttributeConstraints = z.infer<typeof attributeConstraints>;
 const NAME = 'What the attribute is called; unique in its schema.';
 const CONSTRAINTS = 'Rules for the values. Null: any value of the type.';
 const DEFAULT = 'The value where a state has none. Null: no default.';
+const INDEXED =
+  'Whether each deployment keeps an index of the attribute, by which queries order and compare it. It changes no answer ' +
+  'and no hash.';
+
+/** Attributes of one schema that may be indexed: each costs a row for each instance, and a write for each change of it. */
+export const MOST_INDEXED = 4;
 
 /** What an attribute means, without where it is stored: the part that hashes and checks are taken over. */
 export const attributeDefinition = z.strictObject({
@@ -53,13 +59,22 @@ export const attributeDefinition = z.strictObject({
 export type AttributeDefinition = z.infer<typeof attributeDefinition>;
 
 export const attributeRecord = z
-  .strictObject({ id: recordId.describe('Numeric id.'), ...attributeDefinition.shape, ...recordTimes })
+  .strictObject({
+    id: recordId.describe('Numeric id.'),
+    ...attributeDefinition.shape,
+    indexed: z.boolean().describe(INDEXED),
+    ...recordTimes,
+  })
   .meta({ id: 'Attribute', description: 'A typed value that the instances of a schema have.' });
 export type AttributeRecord = z.infer<typeof attributeRecord>;
 
 const optionalFields = {
   constraints: attributeConstraints.nullish().describe(CONSTRAINTS),
   defaultValue: jsonValue.nullish().describe(`${DEFAULT} It must satisfy the constraints.`),
+  indexed: z
+    .boolean()
+    .optional()
+    .describe(`${INDEXED} At most ${MOST_INDEXED} of a schema, none of type \`json\`.`),
 };
 export const createAttributeBody = z
   .strictObject({

@@ -148,6 +148,17 @@ export const definitionRpcs = {
     request: z.object({ worldId: z.int(), event: z.string(), version: z.int() }),
     reply: z.object({ versionId: z.int().nullable() }),
   }),
+  /**
+   * Schemas that have indexed attributes, in order of their ids, from behind `after` on; `next` is the `after` of the
+   * following page, null the last one. No hash covers which attributes are indexed.
+   */
+  'definitions.indexed': rpc({
+    request: z.object({ after: z.int() }),
+    reply: z.object({
+      schemas: z.array(z.object({ schemaId: z.int(), attributes: z.array(z.string()) })),
+      next: z.int().nullable(),
+    }),
+  }),
   /** A world and events of it as anyone may see them: descriptions only where the world is published; null when it is gone. */
   'definitions.describe': rpc({
     request: z.object({

@@ -181,9 +181,17 @@ export function checkAttributeDefinition(attribute: AttributeShape): FieldProble
     ...misplacedConstraints(attribute.type, constraints),
     ...boundsProblems(attribute.type, constraints),
     ...textProblems(constraints),
+    ...(attribute.indexed === true && attribute.type === 'json' ? [NO_INDEX] : []),
   ];
   return problems.length > 0 ? problems : defaultProblems(attribute);
 }
+
+/** An index orders numbers, texts and booleans. */
+const NO_INDEX = fieldProblem(
+  '/indexed',
+  'contradictory_attribute',
+  'An attribute of type json cannot be indexed: make it a number, a text or a boolean, or leave out "indexed".',
+);
 
 function misplacedConstraints(
   type: AttributeShape['type'],

@@ -16,6 +16,7 @@ it.each<Partial<AttributeShape>>([
   { type: 'json', defaultValue: { a: [null] } },
   { type: 'integer', constraints: null, defaultValue: null },
   { constraints: { required: true } },
+  { indexed: true },
 ])('accepts %j', (shape) => {
   expect(checkAttributeDefinition(attribute(shape))).toEqual([]);
 });
@@ -33,6 +34,7 @@ it.each<[string, Partial<AttributeShape>, string, string]>([
     '/constraints/min',
     'contradictory_attribute',
   ],
+  ['an index of JSON', { type: 'json', indexed: true }, '/indexed', 'contradictory_attribute'],
   ['min on text', { constraints: { min: 1 } }, '/constraints/min', 'contradictory_attribute'],
   [
     'max on a boolean',

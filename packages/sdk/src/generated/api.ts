@@ -1836,6 +1836,8 @@ export interface components {
             constraints: components["schemas"]["AttributeConstraints"] | null;
             /** @description The value where a state has none. Null: no default. */
             defaultValue: components["schemas"]["JsonValue"] | null;
+            /** @description Whether each deployment keeps an index of the attribute, by which queries order and compare it. It changes no answer and no hash. */
+            indexed: boolean;
             /** @description When it was created. */
             createdAt: components["schemas"]["Timestamp"];
             /** @description When it was last changed: `createdAt` if never. */
@@ -1983,6 +1985,8 @@ export interface components {
             constraints?: components["schemas"]["AttributeConstraints"] | null;
             /** @description The value where a state has none. Null: no default. It must satisfy the constraints. */
             defaultValue?: components["schemas"]["JsonValue"] | null;
+            /** @description Whether each deployment keeps an index of the attribute, by which queries order and compare it. It changes no answer and no hash. At most 4 of a schema, none of type `json`. */
+            indexed?: boolean;
         };
         /** @description A new entity schema. */
         CreateEntitySchema: {
@@ -3744,6 +3748,8 @@ export interface components {
             constraints?: components["schemas"]["AttributeConstraints"] | null;
             /** @description The value where a state has none. Null: no default. It must satisfy the constraints. */
             defaultValue?: components["schemas"]["JsonValue"] | null;
+            /** @description Whether each deployment keeps an index of the attribute, by which queries order and compare it. It changes no answer and no hash. At most 4 of a schema, none of type `json`. */
+            indexed?: boolean;
         };
         /** @description Changes of an entity schema. Absent members stay, null removes. */
         UpdateEntitySchema: {
@@ -4274,7 +4280,8 @@ interface operations {
                  *               "constraints": {
                  *                 "min": 0
                  *               },
-                 *               "defaultValue": 0
+                 *               "defaultValue": 0,
+                 *               "indexed": true
                  *             }
                  *           ]
                  *         }
@@ -4419,7 +4426,8 @@ interface operations {
                  *           "constraints": {
                  *             "min": 0
                  *           },
-                 *           "defaultValue": 0
+                 *           "defaultValue": 0,
+                 *           "indexed": true
                  *         }
                  *       ]
                  *     }

@@ -15,7 +15,7 @@ import {
 import { checkVersion, writeVersion } from '../core/checks/check-version.js';
 import { refuseLargeTexts } from '../core/checks/large-texts.js';
 import type { NamedSchema } from '../core/checks/names-in-version.js';
-import { attributesOf, definedBy } from '../core/definitions/schema-rules.js';
+import { attributesOf, definedBy, toDefinition } from '../core/definitions/schema-rules.js';
 import { EMPTY_VERSION, schemasInTemplate, schemasNamed } from '../core/definitions/stored-version.js';
 import { below, problemsOfKinds } from '../core/problems.js';
 import type { CatalogContext } from './operation.js';
@@ -44,7 +44,7 @@ async function checkDefinitions(
   ];
   const schemas = entitySchemas.map(({ name, attributes = [] }) => ({
     name,
-    definition: attributes.map(definedBy),
+    definition: attributes.map((attribute) => toDefinition(definedBy(attribute))),
   }));
   const names = events.map(({ name }) => name);
   const warnings: FieldProblem[] = [];

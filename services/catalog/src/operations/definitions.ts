@@ -11,10 +11,12 @@ import { holdSchemasNamed, holdVersionsNamed } from '../store/claims/claim-targe
 import { confirmDefinitions } from '../store/definitions/confirm-definitions.js';
 import { loadVersionDefinitions, toWorldTexts } from '../store/definitions/load-definitions.js';
 import { findVersionId, holdVersions, lockVersion } from '../store/events/version-store.js';
-import { toSchemaDefinition } from '../store/schemas/schema-store.js';
+import { indexedSchemas, toSchemaDefinition } from '../store/schemas/schema-store.js';
 import { holdWorldById, ownWorld } from '../store/worlds/world-access.js';
 import { describeWorld } from '../store/worlds/world-store.js';
 import { type CatalogContext, type Change, changing } from './operation.js';
+
+const INDEXED_AT_ONCE = 1000;
 
 /** What other services ask. */
 export const definitionHandlers = (context: CatalogContext): Handlers<typeof definitionRpcs> => ({
@@ -23,6 +25,12 @@ export const definitionHandlers = (context: CatalogContext): Handlers<typeof def
   'definitions.find': async ({ worldId, event, version }) => ({
     versionId: await findVersionId(context.db, worldId, event, version),
   }),
+
+  'definitions.indexed': async ({ after }) => {
+    const schemas = await indexedSchemas(context.db, after, INDEXED_AT_ONCE);
+    const last = schemas.length < INDEXED_AT_ONCE ? undefined : schemas.at(-1);
+    return { schemas, next: last?.schemaId ?? null };
+  },
 
   'definitions.describe': async ({ worldId, eventIds }) => describeWorld(context.db, worldId, eventIds),
 

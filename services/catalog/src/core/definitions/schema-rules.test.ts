@@ -5,8 +5,10 @@ import {
   changedBy,
   checkAttribute,
   definedBy,
+  refuseManyIndexed,
   refuseOversizedSchema,
   schemaHash,
+  toDefinition,
 } from './schema-rules.js';
 
 const limits = { attributesPerSchema: 2, schemaBytes: 200 } as CatalogLimits;
@@ -39,7 +41,24 @@ describe('attributes', () => {
       type: 'integer',
       constraints: null,
       defaultValue: null,
+      indexed: false,
     });
+  });
+});
+
+describe('an indexed attribute', () => {
+  const indexed = definedBy({ ...wins, indexed: true });
+
+  it('stays indexed until a change says otherwise, and is no other definition', () => {
+    expect(changedBy(indexed, { name: 'victories' }).indexed).toBe(true);
+    expect(changedBy(indexed, { indexed: false }).indexed).toBe(false);
+    expect(toDefinition(indexed)).toEqual(toDefinition(definedBy(wins)));
+  });
+
+  it('is one of four in its schema at most', () => {
+    const named = (name: string) => ({ ...indexed, name });
+    expect(() => refuseManyIndexed([...'abcd'].map(named))).not.toThrow();
+    expect(() => refuseManyIndexed([...'abcde'].map(named))).toThrow(refused('limit_reached'));
   });
 });
 

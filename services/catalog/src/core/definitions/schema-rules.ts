@@ -3,6 +3,7 @@ import {
   type CreateAttributeBody,
   type FieldProblem,
   fieldProblem,
+  MOST_INDEXED,
   refusal,
   ServiceError,
   type UpdateAttributeBody,
@@ -12,30 +13,40 @@ import type { CatalogLimits } from '../limits.js';
 import { below } from '../problems.js';
 import { contentBytes, contentHash } from './content-hash.js';
 
+/** An attribute with what is not part of its definition, and so of no hash. */
+export interface StoredAttribute extends AttributeDefinition {
+  readonly indexed: boolean;
+}
+
+export const toDefinition = ({ indexed: _, ...definition }: StoredAttribute): AttributeDefinition =>
+  definition;
+
 /** An attribute as sent on creation; absent and null mean none. */
-export const definedBy = (body: CreateAttributeBody): AttributeDefinition => ({
+export const definedBy = (body: CreateAttributeBody): StoredAttribute => ({
   name: body.name,
   type: body.type,
   constraints: body.constraints ?? null,
   defaultValue: body.defaultValue ?? null,
+  indexed: body.indexed ?? false,
 });
 
 /** Absent members stay, constraints are replaced as a whole, null removes (docs/catalog.md). */
 export const changedBy = (
-  current: AttributeDefinition,
-  { name, type, constraints, defaultValue }: UpdateAttributeBody,
-): AttributeDefinition => ({
+  current: StoredAttribute,
+  { name, type, constraints, defaultValue, indexed }: UpdateAttributeBody,
+): StoredAttribute => ({
   name: name ?? current.name,
   type: type ?? current.type,
   constraints: constraints === undefined ? current.constraints : constraints,
   defaultValue: defaultValue === undefined ? current.defaultValue : defaultValue,
+  indexed: indexed ?? current.indexed,
 });
 
 /**
  * Refuses an inconsistent attribute: a default that violates its own constraints, min above max, an invalid pattern, a
  * constraint of another type. @throws ServiceError `validation_failed` with pointers
  */
-export function checkAttribute(definition: AttributeDefinition): void {
+export function checkAttribute(definition: StoredAttribute): void {
   refuse(checkAttributeDefinition(definition));
 }
 
@@ -47,7 +58,7 @@ export function checkAttribute(definition: AttributeDefinition): void {
 export function attributesOf(
   bodies: readonly CreateAttributeBody[],
   limits: CatalogLimits,
-): AttributeDefinition[] {
+): StoredAttribute[] {
   const definitions = bodies.map(definedBy);
   refuse(
     definitions.flatMap((definition, index) =>
@@ -55,7 +66,8 @@ export function attributesOf(
     ),
   );
   refuseRepeatedNames(definitions);
-  refuseOversizedSchema(definitions, limits);
+  refuseOversizedSchema(definitions.map(toDefinition), limits);
+  refuseManyIndexed(definitions);
   return definitions;
 }
 
@@ -86,6 +98,17 @@ export function refuseOversizedSchema(attributes: AttributeDefinition[], limits:
     );
   const message = `The attributes of an entity schema may take at most ${limits.schemaBytes} bytes.`;
   if (contentBytes(attributes) > limits.schemaBytes) refuse([fieldProblem('', 'too_large', message)]);
+}
+
+/** @throws ServiceError `limit_reached` */
+export function refuseManyIndexed(attributes: readonly StoredAttribute[]): void {
+  const indexed = attributes.filter((attribute) => attribute.indexed).map(({ name }) => `"${name}"`);
+  if (indexed.length <= MOST_INDEXED) return;
+  throw new ServiceError(
+    'limit_reached',
+    `An entity schema may have at most ${MOST_INDEXED} indexed attributes; these would be ${indexed.slice(0, 10).join(', ')}. ` +
+      'Leave out "indexed" where no query orders or compares by the attribute.',
+  );
 }
 
 /** SHA-256 over the name of a schema and its attributes in order of creation. */

@@ -17,7 +17,9 @@ import {
   changedBy,
   checkAttribute,
   definedBy,
+  refuseManyIndexed,
   refuseOversizedSchema,
+  toDefinition,
 } from '../../core/definitions/schema-rules.js';
 import { announce } from '../../store/changes.js';
 import { claimantsOf } from '../../store/claims/claim-store.js';
@@ -31,9 +33,9 @@ import {
   listAttributes,
   listSchemas,
   replaceAttribute,
-  toAttributeDefinition,
   toAttributeRecord,
   toSchemaRecord,
+  toStoredAttribute,
   updateSchema,
   versionsNaming,
 } from '../../store/schemas/schema-store.js';
@@ -85,11 +87,12 @@ async function createSchema(
 ): Promise<EntitySchemaRecord> {
   const { trx, now, limits } = change;
   const world = await ownWorld(change, worldAddress, 'editing');
-  const definitions = attributesOf(body.attributes ?? [], limits);
+  const stored = attributesOf(body.attributes ?? [], limits);
+  const definitions = stored.map(toDefinition);
   await addMember(trx, world.id, 'entity_schemas', limits.schemasPerWorld);
   await countSchemaBytes(trx, world.id, contentBytes(definitions), limits.worldSchemaBytes);
   const schema = await insertSchema(trx, world.id, body, definitions, now);
-  const attributes = await insertAttributes(trx, schema.id, definitions, now);
+  const attributes = await insertAttributes(trx, schema.id, stored, now);
   await announce(change, world, 'entity_schema', schema, 'created');
   return toSchemaRecord(schema, attributes);
 }
@@ -174,7 +177,7 @@ export function attributeHandlers(context: CatalogContext): Handlers<typeof attr
         const row = await editAttributes(change, params, async (schema) => {
           const current = await findAttribute(change.trx, schema, params.name);
           refuseChanged(headers['if-match'], toAttributeRecord(current));
-          const definition = changedBy(toAttributeDefinition(current), body);
+          const definition = changedBy(toStoredAttribute(current), body);
           checkAttribute(definition);
           return replaceAttribute(change.trx, current.id, definition, change.now);
         });
@@ -204,7 +207,9 @@ async function editAttributes<T>(
   const world = await ownWorld(change, worldAddress, 'editing');
   const schema = await holdSchema(trx, world.id, schemaName, 'editing');
   const edited = await edit(schema);
-  const attributes = (await listAttributes(trx, [schema.id])).map(toAttributeDefinition);
+  const stored = (await listAttributes(trx, [schema.id])).map(toStoredAttribute);
+  refuseManyIndexed(stored);
+  const attributes = stored.map(toDefinition);
   if (attributes.length >= schema.attribute_count) refuseOversizedSchema(attributes, limits);
   const growth = contentBytes(attributes) - contentBytes(schema.definition);
   await countSchemaBytes(trx, world.id, growth, limits.worldSchemaBytes);

@@ -12,24 +12,25 @@ import {
 import { page } from '@orrery/database';
 import { sql } from 'kysely';
 import { USERS_SOUGHT } from '../../core/claims.js';
-import { schemaHash } from '../../core/definitions/schema-rules.js';
+import { type StoredAttribute, schemaHash } from '../../core/definitions/schema-rules.js';
 import { noSuch } from '../../core/problems.js';
 import { type Db, type Hold, held, json, type Trx, timesOf } from '../tables/db.js';
 import type { AttributeRow, EntitySchemaRow } from '../tables/schema.js';
 import { orNotFound } from '../worlds/world-members.js';
 
-const columnsOf = ({ name, type, constraints, defaultValue }: AttributeDefinition) => ({
+const columnsOf = ({ name, type, constraints, defaultValue, indexed }: StoredAttribute) => ({
   name,
   type,
   constraints: json(constraints),
   default_value: json(defaultValue),
+  indexed,
 });
 
 /** In the order given, which is the order of their ids. */
 export async function insertAttributes(
   trx: Trx,
   schemaId: number,
-  definitions: readonly AttributeDefinition[],
+  definitions: readonly StoredAttribute[],
   now: Date,
 ): Promise<AttributeRow[]> {
   if (definitions.length === 0) return [];
@@ -65,7 +66,7 @@ export async function findAttribute(
 export const replaceAttribute = (
   trx: Trx,
   id: number,
-  definition: AttributeDefinition,
+  definition: StoredAttribute,
   now: Date,
 ): Promise<AttributeRow> =>
   trx
@@ -92,7 +93,7 @@ export async function listAttributes(
 
 export const toAttributeRecord = (row: AttributeRow): AttributeRecord => ({
   id: row.id,
-  ...toAttributeDefinition(row),
+  ...toStoredAttribute(row),
   ...timesOf(row),
 });
 
@@ -104,6 +105,28 @@ export const toAttributeDefinition = (
   constraints: row.constraints,
   defaultValue: row.default_value,
 });
+
+export const toStoredAttribute = (row: AttributeRow): StoredAttribute => ({
+  ...toAttributeDefinition(row),
+  indexed: row.indexed,
+});
+
+/** Schemas with indexed attributes, in order of their ids. */
+export async function indexedSchemas(
+  db: Db,
+  after: number,
+  limit: number,
+): Promise<{ schemaId: number; attributes: string[] }[]> {
+  return db
+    .selectFrom('attributes')
+    .select((of) => ['schema_id as schemaId', of.fn.agg<string[]>('array_agg', ['name']).as('attributes')])
+    .where('indexed', '=', true)
+    .where('schema_id', '>', after)
+    .groupBy('schema_id')
+    .orderBy('schema_id')
+    .limit(limit)
+    .execute();
+}
 
 const selectSchemas = (db: Db, worldId: number) =>
   db.selectFrom('entity_schemas').selectAll().where('world_id', '=', worldId);

@@ -57,6 +57,7 @@ interface AttributesTable extends Times {
   type: AttributeType;
   constraints: AttributeConstraints | null;
   default_value: JsonValue;
+  indexed: Generated<boolean>;
 }
 
 /** `last_version` is the highest number ever assigned, `version_count` the number of versions that exist. */

@@ -194,7 +194,7 @@ export const RECORD_EXAMPLES: Readonly<Record<string, unknown>> = {
     attributes: [{ id: 1, ...wins, ...times }],
     ...times,
   },
-  Attribute: { id: 2, ...speed, ...times },
+  Attribute: { id: 2, ...speed, indexed: false, ...times },
   Event: { id: 1, worldId: 1, name: 'race-result', description: null, latestVersion: 1, ...times },
   EventVersion: version,
   Deployment: {

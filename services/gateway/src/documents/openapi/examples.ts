@@ -21,7 +21,10 @@ export const daily = {
 };
 /** The wallet that signs in the examples. */
 export const wallet = '7xKXtg2CW87d97TXJSDpbD5jBkheTqA83TZRuJosgAsU';
-export const wins = { name: 'wins', type: 'integer', constraints: { min: 0 }, defaultValue: 0 };
+export const wins = {
+  ...{ name: 'wins', type: 'integer', constraints: { min: 0 }, defaultValue: 0 },
+  indexed: true,
+};
 export const speed = { name: 'speed', type: 'float', constraints: { min: 0, max: 100 }, defaultValue: 50 };
 export const webhook = { url: 'https://scores.example/orrery', events: ['race-result'], status: 'succeeded' };
 const bindings = [{ event: 'race-result', eventVersion: 1 }];

@@ -56,6 +56,8 @@ export function createCatalogClient({ bus, clock, beforeConfirm, keep }: Catalog
       const { versionId } = await bus.call(rpcs['definitions.find'], request, options());
       return versionId ?? undefined;
     },
+    /** A page of the schemas that have indexed attributes, in the order of their ids. */
+    declaredIndexes: (after: number) => bus.call(rpcs['definitions.indexed'], { after }, options()),
     /** The names of a world's live schemas, up to 100, on behalf of a caller who may see it; none without the catalog. */
     schemaNames: async (worldAddress: string, call: CallContext): Promise<string[]> => {
       const query = { page: 1, limit: MAX_LIMIT };

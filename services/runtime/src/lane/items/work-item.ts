@@ -8,6 +8,7 @@ import type {
   RunEffect,
   TimerMove,
 } from '../../store/commit/effects.js';
+import type { BuiltValues } from '../../store/commit/stage-indexes.js';
 import type { DeploymentState, HoldName } from '../../store/state/deployment-state.js';
 import type { IdBlocks } from '../../store/state/id-blocks.js';
 
@@ -35,8 +36,8 @@ export type ItemOutcome<T> =
   | { readonly kind: 'prepare' }
   /** A run holds something that the item changes, or wants to hold: decide again once it is released. */
   | { readonly kind: 'wait'; readonly for: HoldName; readonly toHold: boolean }
-  /** Nothing to commit. */
-  | { readonly kind: 'answer'; readonly answer: T }
+  /** Nothing to commit, except values for an index that is being built. */
+  | { readonly kind: 'answer'; readonly answer: T; readonly built?: BuiltValues }
   | { readonly kind: 'refuse'; readonly error: ServiceError }
   /** A step of a run, without an entry. Decided again after a lost commit it must have the same outcome. */
   | {

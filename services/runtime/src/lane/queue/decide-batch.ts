@@ -5,6 +5,7 @@ import type { Effects } from '../../store/commit/effects.js';
 import {
   type Settlement,
   schemasCreatedBy,
+  stageBuild,
   stageClaim,
   stageEffects,
   stageOnceKeys,
@@ -260,6 +261,7 @@ function settle(
     case 'wait':
       return { name: outcome.for, toHold: outcome.toHold };
     case 'answer':
+      if (outcome.built !== undefined) stageBuild(batch, state, outcome.built);
       return { reply: outcome.answer };
     case 'refuse':
       return { error: outcome.error };

@@ -65,7 +65,7 @@ export interface LaneParts {
   readonly instances: InstanceLoader;
   readonly ids: IdBlocks;
   readonly lostTails: LostTails;
-  readonly journalForm: JournalForm;
+  readonly journalForm: Pick<JournalForm, 'version'>;
   /** Reads into memory which timers are pending under keys. */
   readonly loadTimerKeys: (state: DeploymentState, keys: readonly string[]) => Promise<void>;
   readonly claimSchemas: CatalogClient['claimSchemas'];

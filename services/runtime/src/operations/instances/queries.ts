@@ -26,12 +26,12 @@ import {
   earlierRank,
 } from '../../store/deployments/queries/earlier-instances.js';
 import {
-  type InstanceQuery,
   queryCount,
   queryGroups,
   queryPage,
   queryRank,
 } from '../../store/deployments/queries/present-instances.js';
+import { type InstanceQuery, sourced } from '../../store/deployments/queries/query-source.js';
 import { QueryWork, withinTime } from '../../store/deployments/queries/query-work.js';
 import { readPast } from '../../store/journal/verify/verify-journal.js';
 import { QUERY_SLOTS } from '../../store/tables/pools.js';
@@ -114,8 +114,9 @@ export async function queryInstances(
   const page = { limit, after: readCursor(identity, order.length, asked.cursor) };
   const found = await runQuery({ deployment, atSeq }, call, async (db, work) => {
     if (atSeq !== undefined) return earlierPage(db, { ...query, seq: atSeq }, page, work);
-    const rows = await queryPage(db, query, page, work);
-    return { data: rows.map(recordOf), total: count ? await queryCount(db, query, work) : 0 };
+    const now = await sourced(db, query);
+    const rows = await queryPage(db, now, page, work);
+    return { data: rows.map(recordOf), total: count ? await queryCount(db, now, work) : 0 };
   });
   const data = found.data.slice(0, limit);
   const last = found.data.length > limit ? data.at(-1) : undefined;
@@ -138,9 +139,9 @@ export function queryReads(context: RuntimeContext, runQuery: RunQuery): Handler
       const condition = readWhere(where);
       const deployment = await reading.run(call.signal, () => access.see(params, call.caller));
       const query: InstanceQuery = { deploymentId: deployment.id, entitySchema, condition, order: [] };
-      const groups = await runQuery({ deployment, atSeq }, call, (db, work) =>
+      const groups = await runQuery({ deployment, atSeq }, call, async (db, work) =>
         atSeq === undefined
-          ? queryGroups(db, query, aggregation, work)
+          ? queryGroups(db, await sourced(db, query), aggregation, work)
           : earlierGroups(db, { ...query, seq: atSeq }, aggregation, work),
       );
       return { data: answerOf(aggregation, groups) };
@@ -151,9 +152,9 @@ export function queryReads(context: RuntimeContext, runQuery: RunQuery): Handler
       const { instanceId } = params;
       const query = { deploymentId: deployment.id, entitySchema, condition: undefined, order };
       const path = { instanceId, entitySchema };
-      const place = await runQuery({ deployment, atSeq }, call, (db, work) =>
+      const place = await runQuery({ deployment, atSeq }, call, async (db, work) =>
         atSeq === undefined
-          ? queryRank(db, query, path)
+          ? queryRank(db, await sourced(db, query), path)
           : earlierRank(db, { ...query, seq: atSeq }, path, work),
       );
       return { data: { entitySchema, instanceId, ...place } };

@@ -1,6 +1,7 @@
 import type { JournalVersion } from '@orrery/contracts';
 import { timestampOf } from '@orrery/service-kit';
 import type { Insertable } from 'kysely';
+import { indexedValue } from '../../core/queries/indexed-value.js';
 import type { Lease } from '../leases/leases.js';
 import { bindingRow } from '../state/bindings.js';
 import type { DeploymentState, JournalHead } from '../state/deployment-state.js';
@@ -10,6 +11,8 @@ import type { RuntimeSchema } from '../tables/schema.js';
 import type { SettingsColumns } from './effects.js';
 import type {
   BindingWrite,
+  BuiltIndex,
+  IndexedValueWrite,
   MovedTimer,
   NewEntry,
   OnceKeyWrite,
@@ -56,14 +59,22 @@ export const newBatch = (version: JournalVersion = 2) => ({
   payments: new Map<string, PaymentWrite>(),
   /** By deployment. */
   timers: new Map<number, TimerWrites>(),
+  /** By index and instance. */
+  indexed: new Map<string, IndexedValueWrite>(),
+  /** By index. */
+  built: new Map<number, BuiltIndex>(),
   /** Rows of every kind, and their bytes of JSON, roughly. */
   rows: 0,
   bytes: 0,
 });
 export type Batch = ReturnType<typeof newBatch>;
 
-/** Everything that a commit writes belongs to an entry or to a step of a run, so recovery looks for these only. */
-export const isEmpty = ({ entries, runs }: Batch): boolean => entries.length === 0 && runs.size === 0;
+/**
+ * Everything that a commit writes belongs to an entry, to a step of a run or to an index that is being built. The last may
+ * be written twice, so recovery looks for the others only.
+ */
+export const isEmpty = ({ entries, runs, built }: Batch): boolean =>
+  entries.length === 0 && runs.size === 0 && built.size === 0;
 
 /** What one commit takes, roughly; the rest waits for the next. One item may exceed it by itself. */
 const MAX_ROWS = 1000;
@@ -118,7 +129,24 @@ export function batchRows(batch: Batch, instance: string) {
     reserved: jsonRows(payments.reserve?.map(({ columns = {} }) => columns)),
     paid: jsonRows(payments.update),
     paymentsReleased: jsonRows(payments.release),
+    ...indexRows(batch),
     ...timerRows(batch),
+  };
+}
+
+/** Values as arrays of `indexed_values`; of those that are gone only the key counts. */
+function indexRows({ indexed, built }: Batch) {
+  if (indexed.size === 0 && built.size === 0) return { indexed: '{}', unindexed: '{}', built: '[]' };
+  const rows = { indexed: [] as string[], unindexed: [] as string[] };
+  for (const { indexId, instanceId, value } of indexed.values()) {
+    const { kind, number, text } = indexedValue(value ?? null);
+    const row = rowText([indexId, textField(instanceId), kind, number, textField(text)]);
+    (value === undefined ? rows.unindexed : rows.indexed).push(row);
+  }
+  return {
+    indexed: rowArray(rows.indexed),
+    unindexed: rowArray(rows.unindexed),
+    built: jsonRows([...built.values()]),
   };
 }
 

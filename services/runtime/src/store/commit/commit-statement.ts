@@ -217,6 +217,24 @@ const TIMED = `timers_gone as (
   on conflict (deployment_id) do update set next_due = excluded.next_due
 )`;
 
+/** What only deployments have whose schemas declare indexes: values of instances. */
+const INDEXED = `indexed as (
+  insert into indexed_values (index_id, instance_id, kind, number, text)
+  select index_id, instance_id, kind, number, text from unnest($indexed::indexed_values[])
+  where (select ok from held)
+  on conflict (index_id, instance_id) do update set kind = excluded.kind, number = excluded.number, text = excluded.text
+)`;
+
+/** Beside those, values of instances that are gone, and indexes that are being built. */
+const UNINDEXED = `unindexed as (
+  delete from indexed_values v using unnest($unindexed::indexed_values[]) n
+  where v.index_id = n.index_id and v.instance_id = n.instance_id and ${few('n.index_id')} and (select ok from held)
+), built as (
+  update attribute_indexes x set built_to = n.built_to, state = case x.state when 'dropped' then x.state else n.state end
+  from jsonb_to_recordset($built::jsonb) as n (id bigint, built_to bigint, state text)
+  where x.id = n.id and ${few('n.id')} and (select ok from held)
+)`;
+
 const LEASES_AND_HEADS_RESULT = `ok,
   case when not ok then (select array_agg(id) from lease) end as held,
   case when not ok then (select jsonb_agg(jsonb_build_object('deploymentId', deployment_id, 'seq', seq, 'hash', hash))
@@ -257,15 +275,38 @@ const STATEMENTS = [
   statement('commit-plain-batch', [...CHECKED, ALWAYS], [LEASES_AND_HEADS_RESULT]),
   statement('commit-once-batch', [...ONCE_CHECKED, ALWAYS, ONCE], [LEASES_AND_HEADS_RESULT, KEYS_RESULT]),
   statement('commit-batch', [...CHECKED, ALWAYS, SOMETIMES], [LEASES_AND_HEADS_RESULT]),
+  statement('commit-indexed-batch', [...CHECKED, ALWAYS, INDEXED], [LEASES_AND_HEADS_RESULT]),
+  statement(
+    'commit-once-indexed-batch',
+    [...ONCE_CHECKED, ALWAYS, ONCE, INDEXED],
+    [LEASES_AND_HEADS_RESULT, KEYS_RESULT],
+  ),
+  statement(
+    'commit-usual-indexed-batch',
+    [...CHECKED, ALWAYS, SOMETIMES, INDEXED, UNINDEXED],
+    [LEASES_AND_HEADS_RESULT],
+  ),
   statement(
     'commit-timers-batch',
     [...TIMERS_CHECKED, ALWAYS, SOMETIMES, TIMED],
     [LEASES_AND_HEADS_RESULT, TIMERS_RESULT],
   ),
-  statement('commit-whole-batch', [...WHOLE, ALWAYS, SOMETIMES, ONCE, SELDOM, TIMED], WHOLE_RESULT),
+  statement(
+    'commit-whole-batch',
+    [...WHOLE, ALWAYS, SOMETIMES, ONCE, SELDOM, TIMED, INDEXED, UNINDEXED],
+    WHOLE_RESULT,
+  ),
 ] as const;
-export const [PLAIN_STATEMENT, ONCE_STATEMENT, USUAL_STATEMENT, TIMERS_STATEMENT, WHOLE_STATEMENT] =
-  STATEMENTS;
+export const [
+  PLAIN_STATEMENT,
+  ONCE_STATEMENT,
+  USUAL_STATEMENT,
+  INDEXED_STATEMENT,
+  ONCE_INDEXED_STATEMENT,
+  USUAL_INDEXED_STATEMENT,
+  TIMERS_STATEMENT,
+  WHOLE_STATEMENT,
+] = STATEMENTS;
 
 /** The whole batch as one statement: one round trip and one flush. */
 export function commitStatement(rows: BatchRows) {

@@ -32,6 +32,7 @@ function staging(version: JournalVersion = 2) {
     instances: createInstanceMemory(),
     claimedSchemas,
     runs: new OpenRuns(),
+    indexes: [],
   } as unknown as DeploymentState;
   const batch = newBatch(version);
   let id = 0;

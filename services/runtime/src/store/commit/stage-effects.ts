@@ -12,6 +12,7 @@ import type { IdBlocks } from '../state/id-blocks.js';
 import { roughSize } from '../state/instance-memory.js';
 import { type Batch, onceKeyId } from './batch.js';
 import type { Effects, KeyedEffect, OnceKeyEffect, PaymentEffect, RunEffect } from './effects.js';
+import { type BuiltValues, stageBuiltValues, stageIndexedValues } from './stage-indexes.js';
 import { stageAllTimers, stageTimers } from './stage-timers.js';
 import type { OnceKeyWrite } from './writes.js';
 
@@ -116,6 +117,13 @@ function stageChange(
   }
   if (op === 'create') stageClaim(batch, state, entitySchema);
   state.instances.apply(change, at, op === 'create' ? ids.next() : undefined);
+  if (state.indexes.length > 0) count(batch, stageIndexedValues(batch, state, change), 0);
+}
+
+/** An index that is being built gets values. */
+export function stageBuild(batch: Batch, state: DeploymentState, built: BuiltValues): void {
+  stageDeployment(batch, state);
+  count(batch, stageBuiltValues(batch, built), 0);
 }
 
 /** The first instance of a schema commits the claim on it, or a run that will create it. */

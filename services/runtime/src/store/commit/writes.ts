@@ -1,4 +1,5 @@
 import type { JsonValue } from '@orrery/contracts';
+import type { OrderValue } from '@orrery/expressions';
 import type { Updateable } from 'kysely';
 import type { SealedEntry } from '../../core/entries/entry.js';
 import type { Binding, DeploymentState } from '../state/deployment-state.js';
@@ -69,4 +70,18 @@ export interface MovedTimer {
   readonly gone: boolean;
   /** Of one that is pending again. */
   readonly dueAt?: string;
+}
+
+/** The value of an instance in an index; undefined: the instance is gone. */
+export interface IndexedValueWrite {
+  readonly indexId: number;
+  readonly instanceId: string;
+  readonly value: OrderValue | undefined;
+}
+
+/** How far an index has come. */
+export interface BuiltIndex {
+  readonly id: number;
+  readonly built_to: number;
+  readonly state: 'building' | 'complete';
 }

@@ -9,6 +9,7 @@ import {
 } from '@orrery/contracts';
 import type { Selectable } from 'kysely';
 import type { RunState, RuntimeSchema } from '../tables/schema.js';
+import type { AttributeIndex } from './attribute-indexes.js';
 import type { ClaimedMessages } from './claimed-messages.js';
 import type { InstanceMemory } from './instance-memory.js';
 import type { PendingTimers } from './pending-timers.js';
@@ -79,6 +80,8 @@ export interface DeploymentState {
   /** Runs that have not ended, with what they hold. */
   readonly runs: OpenRuns;
   readonly timers: PendingTimers;
+  /** What its commits keep beside the instances: none for most deployments. */
+  indexes: readonly AttributeIndex[];
 }
 
 type Pauses = Pick<DeploymentRow, 'owner_paused' | 'operator_paused' | 'account_paused'>;

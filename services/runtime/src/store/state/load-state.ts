@@ -4,6 +4,7 @@ import type { HistorySearch } from '../../core/deciding/read-history.js';
 import type { InstanceName } from '../../core/entries/entry.js';
 import { partitionOf } from '../leases/leases.js';
 import type { Db } from '../tables/schema.js';
+import { type AttributeIndex, KEPT_INDEXES } from './attribute-indexes.js';
 import { BINDING_OBJECT } from './bindings.js';
 import type { ClaimedMessages } from './claimed-messages.js';
 import {
@@ -31,6 +32,7 @@ interface LoadedRow extends DeploymentRow {
   claimed: Record<string, Omit<ClaimedSchema, 'committed'>> | null;
   runs: OpenRunRow[] | null;
   next: TimerName[] | null;
+  indexes: AttributeIndex[] | null;
 }
 
 /**
@@ -55,6 +57,7 @@ export async function loadState(
           'claim', case when r.key is not null then
             jsonb_build_object('accountId', r.account_id, 'operation', r.operation, 'key', r.key) end))
         from runs r where r.deployment_id = d.id and r.ended_at is null) as runs,
+      ${sql.raw(KEPT_INDEXES)} as indexes,
       case when h.totals ? 'timers' then (
         select jsonb_agg(jsonb_build_object('id', t.id, 'key', t.key, 'tree', t.tree) order by t.set_seq, t.set_index)
         from timers t where t.deployment_id = d.id and t.tree is not null and t.run_id is null) end as next
@@ -65,7 +68,7 @@ export async function loadState(
 }
 
 function stateOf(
-  { head, head_at, bindings, claimed, runs, next, ...row }: LoadedRow,
+  { head, head_at, bindings, claimed, runs, next, indexes, ...row }: LoadedRow,
   reading: Pick<DeploymentState, 'epoch' | 'readAt' | 'messages'>,
 ): DeploymentState {
   return {
@@ -82,6 +85,7 @@ function stateOf(
     keys: new Map(),
     runs: new OpenRuns((runs ?? []).map(openRunOf)),
     timers: new PendingTimers(next ?? []),
+    indexes: indexes ?? [],
   };
 }
 

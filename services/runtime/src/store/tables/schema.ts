@@ -20,7 +20,7 @@ export interface RuntimeSchema {
   kept_states: KeptStatesTable;
   journal: JournalTable;
   journal_heads: JournalHeadsTable;
-  journal_form: { version: JournalVersion };
+  journal_form: { version: JournalVersion; keeps_indexes: Generated<boolean> };
   definitions: { world_id: number; hash: string; definition: Json<KeptDefinition> };
   instance_changes: InstanceChangesTable;
   lifetime_heads: LifetimeHeadsTable;

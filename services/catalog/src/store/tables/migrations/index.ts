@@ -145,4 +145,9 @@ export const migrations: Migrations = {
     alter table claims alter column revision set default nextval('claim_revisions');
   `),
   '0009_outbox_shard_index': outboxShardIndex,
+  /** Which attributes deployments keep indexes of. No definition and no hash covers it. */
+  '0013_indexed_attributes': statements(`
+    alter table attributes add column indexed boolean not null default false;
+    create index attributes_indexed on attributes (schema_id) where indexed;
+  `),
 };

@@ -24,7 +24,8 @@ export function splitCondition(condition: Condition | undefined): SplitCondition
   };
 }
 
-const conjuncts = (condition: Condition): Condition[] =>
+/** The parts that `&&` joins. */
+export const conjuncts = (condition: Condition): Condition[] =>
   condition.kind === 'and' ? condition.parts.flatMap(conjuncts) : [condition];
 
 function joined(tests: readonly Test[], by: 'and' | 'or'): Test {
@@ -86,7 +87,7 @@ function textOf(operand: TestOperand): RawBuilder<string | null> {
   return sql`(case jsonb_typeof(${value}) when 'string' then ${value} #>> '{}' end collate "C")`;
 }
 
-const OPERATORS: Readonly<Record<Comparison, string>> = {
+export const OPERATORS: Readonly<Record<Comparison, string>> = {
   '==': '=',
   '!=': '<>',
   '<': '<',

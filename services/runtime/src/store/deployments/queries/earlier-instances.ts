@@ -8,7 +8,8 @@ import { named, pastStates } from '../../journal/past-states.js';
 import type { Db } from '../../tables/schema.js';
 import { type InstancePath, instanceNotFound } from '../instance-store.js';
 import { recordsAt } from '../past-instances.js';
-import type { InstanceQuery, QueriedPage } from './present-instances.js';
+import type { QueriedPage } from './present-instances.js';
+import type { InstanceQuery } from './query-source.js';
 import type { QueryWork, Seen } from './query-work.js';
 
 /** A query over the instances as they were after entry `seq`, up to which lifetimes have been computed. */

@@ -1,22 +1,16 @@
 import type { JsonObject, JsonValue } from '@orrery/contracts';
 import { MAX_GROUPS } from '@orrery/contracts';
-import { type Condition, ORDERED_CHARACTERS, type OrderKey, orderValues } from '@orrery/expressions';
+import { type Condition, ORDERED_CHARACTERS, orderValues } from '@orrery/expressions';
 import { type RawBuilder, sql } from 'kysely';
 import { type Aggregation, createGathering, type Group, measured } from '../../../core/queries/aggregate.js';
 import { type Place, tooManyGroups } from '../../../core/queries/read-query.js';
 import type { Db, Trx } from '../../tables/schema.js';
 import { type InstancePath, type InstanceRow, instanceNotFound } from '../instance-store.js';
 import { splitCondition, valueSql } from './condition-sql.js';
+import { type IndexedQuery, indexedPageSql, indexedRankSql } from './indexed-order.js';
 import { besideSql, orderSql } from './order-sql.js';
+import type { SourcedQuery } from './query-source.js';
 import type { QueryWork } from './query-work.js';
-
-/** Which instances of a schema are asked for, and in which order. */
-export interface InstanceQuery {
-  readonly deploymentId: number;
-  readonly entitySchema: string;
-  readonly condition: Condition | undefined;
-  readonly order: readonly OrderKey[];
-}
 
 export interface QueriedPage {
   readonly limit: number;
@@ -29,17 +23,23 @@ const COLUMNS = sql.raw(
     'i.created_at as "createdAt", i.updated_at as "updatedAt"',
 );
 
-const from = ({ deploymentId, entitySchema }: InstanceQuery, test: RawBuilder<boolean>) =>
-  sql`from instances i where i.deployment_id = ${deploymentId} and i.entity_schema = ${entitySchema} and ${test}`;
+const from = ({ source }: SourcedQuery, test: RawBuilder<boolean>) => sql`from ${source} where ${test}`;
+
+const hasIndex = (query: SourcedQuery): query is IndexedQuery => query.inOrder !== undefined;
 
 /** A page, and one instance more if there is one. */
 export async function queryPage(
   db: Db,
-  query: InstanceQuery,
+  query: SourcedQuery,
   { limit, after }: QueriedPage,
   work: QueryWork,
 ): Promise<InstanceRow[]> {
   const { exact, rest } = splitCondition(query.condition);
+  if (hasIndex(query) && rest.length === 0) {
+    const test = query.condition && exact;
+    const page = indexedPageSql(query, COLUMNS, { test, limit: limit + 1, after });
+    return (await sql<InstanceRow>`${page}`.execute(db)).rows;
+  }
   const test =
     after === undefined ? exact : sql<boolean>`${exact} and ${besideSql(query.order, after, 'after')}`;
   if (rest.length > 0) return scanned(db, query, { test, rest, enough: limit + 1 }, work);
@@ -49,7 +49,7 @@ export async function queryPage(
 }
 
 /** How many instances satisfy the condition. */
-export async function queryCount(db: Db, query: InstanceQuery, work: QueryWork): Promise<number> {
+export async function queryCount(db: Db, query: SourcedQuery, work: QueryWork): Promise<number> {
   const { exact, rest } = splitCondition(query.condition);
   if (rest.length > 0) {
     let count = 0;
@@ -71,7 +71,7 @@ interface Scan {
 
 async function scanned(
   db: Db,
-  query: InstanceQuery,
+  query: SourcedQuery,
   { enough, ...which }: Scan & { readonly enough: number },
   work: QueryWork,
 ): Promise<InstanceRow[]> {
@@ -92,7 +92,7 @@ const AT_ONCE = 200;
  */
 async function scan(
   db: Db,
-  query: InstanceQuery,
+  query: SourcedQuery,
   { test, rest }: Scan,
   work: QueryWork,
   take: (found: readonly InstanceRow[]) => boolean,
@@ -118,7 +118,7 @@ async function scan(
 /** The place of an instance, and how many there are. @throws `entity_instance_not_found` */
 export async function queryRank(
   db: Db,
-  query: InstanceQuery,
+  query: SourcedQuery,
   path: InstancePath,
 ): Promise<{ rank: number; total: number }> {
   const { deploymentId, entitySchema, order } = query;
@@ -128,6 +128,10 @@ export async function queryRank(
       and entity_schema = ${entitySchema} and instance_id = ${instanceId}`.execute(db);
   if (own[0] === undefined) throw instanceNotFound(path);
   const place = { id: instanceId, values: orderValues(order, instanceId, own[0].state) };
+  if (hasIndex(query)) {
+    const found = await indexedRankSql(query, place).execute(db);
+    return { rank: (found.rows[0]?.before ?? 0) + 1, total: found.rows[0]?.total ?? 0 };
+  }
   const { rows } = await sql<{ before: number; total: number }>`
     select count(*) filter (where ${besideSql(order, place, 'before')}) as before, count(*) as total
     ${from(query, sql`true`)}`.execute(db);
@@ -143,7 +147,7 @@ interface GatheredRow {
 /** The groups of the instances that satisfy the condition. @throws `query_too_costly` for too many */
 export async function queryGroups(
   db: Db,
-  query: InstanceQuery,
+  query: SourcedQuery,
   aggregation: Aggregation,
   work: QueryWork,
 ): Promise<Group[]> {
