@@ -62,6 +62,7 @@ export const TRAFFIC = {
       catalog['definitions.confirm'],
       catalog['definitions.find'],
       catalog['definitions.describe'],
+      catalog['definitions.indexed'],
       catalog['definitions.lock'],
       chainContract.rpcs['pushes.ofEntries'],
       runtime['owner.forward'],
