@@ -42,7 +42,7 @@ test('it comes with the revision and the time of that change', async () => {
   });
 });
 
-test('at a checkpoint it comes with the revision and the time of the change that the checkpoint follows', async () => {
+test('at a kept state it comes with the revision and the time of the change that the kept state follows', async () => {
   const long = await plantDeployment(db);
   for (let wins = 1; wins <= 101; wins++) await long.write('H1', { wins });
   expect(await pastState(long.id, horse('H1'), 100)).toEqual({

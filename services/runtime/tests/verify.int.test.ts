@@ -50,7 +50,7 @@ test('ranges follow one another to the end', async () => {
   expect(seen).toEqual([5, 5, 2]);
 });
 
-test('checkpoints let a range begin far into the journal', async () => {
+test('kept states let a range begin far into the journal', async () => {
   const race = await plantDeployment(db);
   for (let lap = 1; lap <= 230; lap++) await race.write('H1', { wins: lap });
   expect(await verify(race, 1)).toEqual(valid(230));
@@ -133,7 +133,7 @@ test('rows that share an id are compared in the same call', async () => {
 /** Rows of something added beside the history. */
 const addedRow = (id: number, rowId = 99) =>
   sql`insert into instances values (${rowId}, ${id}, 'horse', 'GHOST', '{"wins":1}', 1, now(), now())`;
-const addedCheckpoint = (id: number, seq: number) =>
+const addedKeptState = (id: number, seq: number) =>
   sql`insert into kept_states values (${id}, 'horse', 'GHOST', ${seq}, 1, '{"wins":1}')`;
 const addedIndex = (id: number, name: string, seq: number) =>
   sql`insert into instance_changes values (${id}, 'horse', ${name}, ${seq})`;
@@ -152,21 +152,21 @@ test.each<[string, (id: number) => ReturnType<typeof sql>[], object]>([
   ],
   [
     'one was added with a state that it began with',
-    (id) => [addedRow(id), addedCheckpoint(id, 0)],
+    (id) => [addedRow(id), addedKeptState(id, 0)],
     tampered(12, 'snapshot_differs'),
   ],
   [
-    'one was added with a checkpoint and an index row of an entry',
-    (id) => [addedRow(id), addedCheckpoint(id, 5), addedIndex(id, 'GHOST', 5)],
+    'one was added with a kept state and an index row of an entry',
+    (id) => [addedRow(id), addedKeptState(id, 5), addedIndex(id, 'GHOST', 5)],
     tampered(12, 'kept_state_differs', 'GHOST'),
   ],
   [
-    'a checkpoint was removed',
+    'a kept state was removed',
     (id) => [sql`delete from kept_states where deployment_id = ${id} and seq = 6`],
     tampered(6, 'kept_state_differs', 'H2'),
   ],
   [
-    'a checkpoint was added',
+    'a kept state was added',
     (id) => [sql`insert into kept_states values (${id}, 'horse', 'H1', 7, 4, '{}')`],
     tampered(7, 'kept_state_differs', 'H1'),
   ],
@@ -305,7 +305,7 @@ test.each<[string, (id: number) => ReturnType<typeof sql>, object]>([
     { seq: 12, what: 'instance_differs', instance: 'horse:H2' },
   ],
   [
-    'a checkpoint was changed',
+    'a kept state was changed',
     (id) => sql`update kept_states set state = '{}' where deployment_id = ${id} and seq = 6`,
     { seq: 6, what: 'kept_state_differs', instance: 'horse:H2' },
   ],

@@ -5,7 +5,7 @@ import {
   changeKey,
   differenceOf,
   foldChange,
-  hasCheckpoint,
+  hasKeptState,
   journalled,
   sameJson,
   stateChangesOf,
@@ -71,13 +71,13 @@ test('state changes show values, null for what was removed, null for what was de
   expect(stateChangesOf([change('delete')])).toEqual({ 'horse:a:b': null });
 });
 
-test('every hundredth revision has a checkpoint, and every deletion', () => {
+test('every hundredth revision is kept, and every deletion', () => {
   const revisions = Array.from({ length: 305 }, (_, index) => index + 1);
   const at = (op: InstanceChange['op']) =>
-    revisions.filter((revision) => hasCheckpoint({ ...change(op), revision }));
+    revisions.filter((revision) => hasKeptState({ ...change(op), revision }));
   expect(at('update')).toEqual([100, 200, 300]);
   expect(at('delete')).toEqual(revisions);
-  expect(hasCheckpoint({ ...change('create'), revision: 1 })).toBe(false);
+  expect(hasKeptState({ ...change('create'), revision: 1 })).toBe(false);
 });
 
 test('names an instance by its schema and its id, and journals a change without the state that it leaves', () => {

@@ -94,15 +94,15 @@ export function foldChange(state: JsonObject | null, change: InstanceChange): Js
   return after;
 }
 
-/** An instance's full state is stored as a checkpoint every so many revisions (docs/history.md). */
-const CHECKPOINT_EVERY = 100;
+/** An instance's full state is kept every so many revisions (docs/history.md). */
+const KEPT_EVERY = 100;
 
 /**
- * Whether a checkpoint is stored after a change: the past of an instance is never more than `CHECKPOINT_EVERY` changes
+ * Whether the state is kept after a change: the past of an instance is never more than `KEPT_EVERY` changes
  * after one. A deletion gets one too, because revisions start at 1 again after it.
  */
-export const hasCheckpoint = ({ op, revision }: InstanceChange): boolean =>
-  op === 'delete' || revision % CHECKPOINT_EVERY === 0;
+export const hasKeptState = ({ op, revision }: InstanceChange): boolean =>
+  op === 'delete' || revision % KEPT_EVERY === 0;
 
 /** What an entry did, by instance: values as they stood after it, `null` for what it removed. */
 export function stateChangesOf(changes: readonly InstanceChange[]): StateChangesView {

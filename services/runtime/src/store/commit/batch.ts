@@ -44,7 +44,7 @@ export const newBatch = (version: JournalVersion = 2) => ({
   headsBefore: new Map<number, JournalHead>(),
   entries: [] as NewEntry[],
   touched: new Map<string, TouchedInstance>(),
-  checkpoints: [] as Insertable<RuntimeSchema['kept_states']>[],
+  keptStates: [] as Insertable<RuntimeSchema['kept_states']>[],
   claims: [] as Insertable<RuntimeSchema['claimed_schemas']>[],
   keys: [] as Insertable<RuntimeSchema['idempotency_keys']>[],
   /** By the run's id. */
@@ -112,7 +112,7 @@ export function batchRows(batch: Batch, instance: string) {
     touched: changeRows(batch),
     created: rowArray(created),
     removed: jsonRows(removed),
-    checkpoints: jsonRows(batch.checkpoints),
+    keptStates: jsonRows(batch.keptStates),
     claims: jsonRows(batch.claims),
     keys: jsonRows(batch.keys),
     /** New runs, with the columns that the table would fill in by itself; then the steps of others. */

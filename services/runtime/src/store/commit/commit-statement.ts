@@ -97,10 +97,10 @@ const SOMETIMES = `created as (
   using jsonb_to_recordset($removed::jsonb) as n (deployment_id bigint, entity_schema text, instance_id text)
   where i.deployment_id = n.deployment_id and i.entity_schema = n.entity_schema
     and i.instance_id = n.instance_id and ${FEW} and (select ok from held)
-), checkpoints as (
+), states_kept as (
   insert into kept_states (deployment_id, entity_schema, instance_id, seq, revision, state)
   select deployment_id, entity_schema, instance_id, seq, revision, nullif(state, 'null')
-  from jsonb_to_recordset($checkpoints::jsonb) as n
+  from jsonb_to_recordset($keptStates::jsonb) as n
     (deployment_id bigint, entity_schema text, instance_id text, seq bigint, revision integer, state jsonb)
   where (select ok from held)
 ), claimed as (

@@ -6,7 +6,7 @@ import {
   toErrorReply,
 } from '@orrery/contracts';
 import { timestampOf } from '@orrery/service-kit';
-import { type CheckedChange, hasCheckpoint, type SealedEntry, sealEntry } from '../../core/entries/entry.js';
+import { type CheckedChange, hasKeptState, type SealedEntry, sealEntry } from '../../core/entries/entry.js';
 import { type Binding, type DeploymentState, type JournalHead, keyIdOf } from '../state/deployment-state.js';
 import type { IdBlocks } from '../state/id-blocks.js';
 import { roughSize } from '../state/instance-memory.js';
@@ -110,10 +110,10 @@ function stageChange(
   } else if (op === 'create') before.recreated = before.existedBefore;
   const bytes = change.state === null ? 0 : roughSize(change.state);
   count(batch, 0, bytes);
-  if (hasCheckpoint(change)) {
+  if (hasKeptState(change)) {
     count(batch, 1, bytes);
     const name = { deployment_id: state.id, entity_schema: entitySchema, instance_id: instanceId };
-    batch.checkpoints.push({ ...name, seq, revision, state: change.state });
+    batch.keptStates.push({ ...name, seq, revision, state: change.state });
   }
   if (op === 'create') stageClaim(batch, state, entitySchema);
   state.instances.apply(change, at, op === 'create' ? ids.next() : undefined);

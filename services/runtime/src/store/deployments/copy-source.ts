@@ -82,7 +82,7 @@ async function claimCopied(trx: Trx, deploymentId: number, schemas: readonly Sch
 const ROWS_PER_INSERT = 200;
 
 /**
- * Copies the instances of a clone's source: first as checkpoints at seq 0, where the clone's past begins, then from
+ * Copies the instances of a clone's source: first as kept states at seq 0, where the clone's past begins, then from
  * those as rows, each at revision 1. Answers how many.
  */
 async function copyInstances(
@@ -90,18 +90,18 @@ async function copyInstances(
   source: CloneSource,
   target: { id: number; at: Date },
 ): Promise<number> {
-  if (source.seq === undefined) await checkpointCurrent(trx, source.id, target.id);
-  else await checkpointPast(trx, source.id, source.seq, target.id);
+  if (source.seq === undefined) await keepCurrent(trx, source.id, target.id);
+  else await keepPast(trx, source.id, source.seq, target.id);
   return insertInstances(trx, source.id, target);
 }
 
-const checkpointCurrent = (trx: Trx, sourceId: number, targetId: number) =>
+const keepCurrent = (trx: Trx, sourceId: number, targetId: number) =>
   sql`
     insert into kept_states (deployment_id, entity_schema, instance_id, seq, revision, state)
     select ${targetId}, entity_schema, instance_id, 0, 1, state
     from instances where deployment_id = ${sourceId}`.execute(trx);
 
-async function checkpointPast(trx: Trx, sourceId: number, seq: number, targetId: number): Promise<void> {
+async function keepPast(trx: Trx, sourceId: number, seq: number, targetId: number): Promise<void> {
   let rows: object[] = [];
   const flush = async () => {
     await sql`

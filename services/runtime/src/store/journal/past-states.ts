@@ -19,7 +19,7 @@ export const named = (names: readonly InstanceName[]) => sql`
 
 interface PastRow {
   /** `at` is null for a state that a clone began with. */
-  checkpoint: { revision: number; state: JsonObject | null; at: string | null } | null;
+  kept: { revision: number; state: JsonObject | null; at: string | null } | null;
   changes: InstanceChange[] | null;
   /** When the last of `changes` was executed. */
   changed_at: Date | null;
@@ -27,7 +27,7 @@ interface PastRow {
 
 /**
  * The states that instances had after entry `seq`, in the order of `names`; null: absent then. Each starts at its last
- * checkpoint, so it folds at most 100 changes. Call it with a few dozen names at a time. Throws RangeError where the
+ * kept one, so it folds at most 100 changes. Call it with a few dozen names at a time. Throws RangeError where the
  * journal contradicts itself.
  */
 export async function pastStates(
@@ -39,7 +39,7 @@ export async function pastStates(
   if (names.length === 0) return [];
   const { rows } = await sql<PastRow>`
     select case when k.seq is not null then jsonb_build_object('revision', k.revision, 'state', k.state, 'at',
-        (select executed_at from journal where deployment_id = ${deploymentId} and seq = k.seq)) end as checkpoint,
+        (select executed_at from journal where deployment_id = ${deploymentId} and seq = k.seq)) end as kept,
       c.changes, c.changed_at
     from ${named(names)}
     left join lateral (
@@ -61,14 +61,14 @@ export async function pastStates(
   return rows.map(foldRow);
 }
 
-function foldRow({ checkpoint, changes, changed_at }: PastRow): PastState | null {
-  let state = checkpoint?.state ?? null;
+function foldRow({ kept, changes, changed_at }: PastRow): PastState | null {
+  let state = kept?.state ?? null;
   for (const change of changes ?? []) state = foldChange(state, change);
-  const at = changed_at ?? checkpoint?.at ?? null;
+  const at = changed_at ?? kept?.at ?? null;
   if (state === null) return null;
   return {
     state,
-    revision: changes?.at(-1)?.revision ?? checkpoint?.revision ?? 1,
+    revision: changes?.at(-1)?.revision ?? kept?.revision ?? 1,
     changedAt: at === null ? null : new Date(at),
   };
 }
@@ -142,16 +142,16 @@ export function snapshotHasher(): { add(instance: SnapshotInstance): void; diges
   };
 }
 
-/** Checkpoints in memory at once while a snapshot is hashed. */
+/** Kept states in memory at once while a snapshot is hashed. */
 const STATES_AT_ONCE = 50;
 
-/** The `snapshotHash` over a deployment's checkpoints at seq 0, which are the instances that a clone began with. */
+/** The `snapshotHash` over a deployment's kept states at seq 0, which are the instances that a clone began with. */
 export async function snapshotHashOf(db: Db, deploymentId: number, signal?: AbortSignal): Promise<string> {
   const hasher = snapshotHasher();
   let after: InstanceName = { entitySchema: '', instanceId: '' };
   for (;;) {
     signal?.throwIfAborted();
-    const page = await checkpointsAtStart(db, deploymentId, after);
+    const page = await keptAtStart(db, deploymentId, after);
     for (const { state, ...name } of page) {
       // What a clone begins with exists.
       hasher.add({ ...name, state: state as JsonObject });
@@ -161,7 +161,7 @@ export async function snapshotHashOf(db: Db, deploymentId: number, signal?: Abor
   }
 }
 
-const checkpointsAtStart = (db: Db, deploymentId: number, after: InstanceName) =>
+const keptAtStart = (db: Db, deploymentId: number, after: InstanceName) =>
   db
     .selectFrom('kept_states')
     .select(['entity_schema as entitySchema', 'instance_id as instanceId', 'state'])

@@ -32,7 +32,7 @@ const AT_ONCE = 50;
 
 /**
  * Compares the deployment's instances, in the order of their ids, with the fold of the whole journal, and a clone's
- * checkpoints at seq 0 with its `snapshotHash` first. `memory` may hold states of the fold up to the last entry.
+ * kept states at seq 0 with its `snapshotHash` first. `memory` may hold states of the fold up to the last entry.
  */
 export async function compareInstances(
   db: Db,
@@ -58,7 +58,7 @@ export async function compareInstances(
 /** Ids start at 1; a row with a smaller one is found too. */
 const BEFORE_ALL = Number.MIN_SAFE_INTEGER;
 
-/** What a clone began with: its checkpoints at seq 0 have the hash that its source names, and no other deployment has any. */
+/** What a clone began with: its kept states at seq 0 have the hash that its source names, and no other deployment has any. */
 async function checkSnapshot(
   db: Db,
   { id, source, head }: ComparedDeployment,
@@ -84,7 +84,7 @@ interface ComparedRow extends InstanceName {
   revision: number;
   /** An indexed change lies behind the last entry. */
   is_beyond: boolean;
-  /** The fold starts at a checkpoint of an entry that does not change the instance. */
+  /** The fold starts at a kept state of an entry that does not change the instance. */
   is_baseless: boolean;
 }
 

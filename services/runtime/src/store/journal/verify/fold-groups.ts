@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import {
   changeKey,
   foldChange,
-  hasCheckpoint,
+  hasKeptState,
   type InstanceName,
   sameJson,
 } from '../../../core/entries/entry.js';
@@ -12,7 +12,7 @@ import { roughSize } from '../../state/instance-memory.js';
 import type { Db } from '../../tables/schema.js';
 import { named, pastStates } from '../past-states.js';
 
-/** A state from the fold, from a checkpoint or from the instance's row; `state` null: deleted or absent. */
+/** A state from the fold, from a kept one or from the instance's row; `state` null: deleted or absent. */
 interface FoldedState {
   readonly state: JsonObject | null;
   readonly revision: number;
@@ -23,7 +23,7 @@ export interface StoredEntry {
   readonly hash: string;
 }
 
-/** Rough bytes of the states that are remembered between groups; others are read again from their last checkpoint. */
+/** Rough bytes of the states that are remembered between groups; others are read again from their last kept one. */
 const REMEMBERED = 96 * 1024 * 1024;
 /** What a state takes beside what is in it. */
 const OVERHEAD = 200;
@@ -92,8 +92,8 @@ interface Evidence {
   readonly lastSeq: number;
   /** Entries of the range that the index of changes has for it. */
   readonly indexed: Set<number>;
-  /** Its checkpoints in the range, by `seq`. */
-  readonly checkpoints: Map<number, FoldedState>;
+  /** Its kept states in the range, by `seq`. */
+  readonly kept: Map<number, FoldedState>;
 }
 
 interface EvidenceRow {
@@ -101,7 +101,7 @@ interface EvidenceRow {
   readonly revision: number | null;
   readonly last_seq: number | null;
   readonly indexed: number[];
-  readonly checkpoints: (FoldedState & { readonly seq: number })[];
+  readonly kept: (FoldedState & { readonly seq: number })[];
 }
 
 /** By change key. */
@@ -120,34 +120,34 @@ async function readEvidence(
         and c.seq between ${from} and ${to}) as indexed,
       (select coalesce(json_agg(json_build_object('seq', k.seq, 'revision', k.revision, 'state', k.state)), '[]')
         from kept_states k where k.deployment_id = ${deploymentId} and k.entity_schema = n.entity_schema
-        and k.instance_id = n.instance_id and k.seq between ${from} and ${to}) as checkpoints
+        and k.instance_id = n.instance_id and k.seq between ${from} and ${to}) as kept
     from ${named([...names.values()])}
     left join instances i on i.deployment_id = ${deploymentId}
       and i.entity_schema = n.entity_schema and i.instance_id = n.instance_id
     order by n.position`.execute(db);
   const keys = [...names.keys()];
   return new Map(
-    rows.map(({ state, revision, last_seq, indexed, checkpoints }, index) => [
+    rows.map(({ state, revision, last_seq, indexed, kept }, index) => [
       keys[index] ?? '',
       {
         row: { state, revision: revision ?? 0 },
         lastSeq: last_seq ?? 0,
         indexed: new Set(indexed),
-        checkpoints: new Map(checkpoints.map((one) => [one.seq, one])),
+        kept: new Map(kept.map((one) => [one.seq, one])),
       },
     ]),
   );
 }
 
-/** Index rows and checkpoints of entries that do not change the instance. */
+/** Index rows and kept states of entries that do not change the instance. */
 function unexplained(evidence: ReadonlyMap<string, Evidence>): Divergence[] {
   const all = [...evidence];
   return [
     ...all.flatMap(([instance, { indexed }]) =>
       [...indexed].map((seq) => ({ seq, instance, what: 'change_index_differs' as const })),
     ),
-    ...all.flatMap(([instance, { checkpoints }]) =>
-      [...checkpoints.keys()].map((seq) => ({ seq, instance, what: 'kept_state_differs' as const })),
+    ...all.flatMap(([instance, { kept }]) =>
+      [...kept.keys()].map((seq) => ({ seq, instance, what: 'kept_state_differs' as const })),
     ),
   ];
 }
@@ -206,10 +206,10 @@ function checkFold(
   const after = folded(before, change);
   if (after === undefined) return { what: 'impossible_change' };
   if (evidence?.indexed.delete(seq) !== true) return { what: 'change_index_differs' };
-  // A checkpoint is stored exactly where one belongs, with the state of the fold.
-  const checkpoint = evidence.checkpoints.get(seq);
-  evidence.checkpoints.delete(seq);
-  const isRight = hasCheckpoint(change) ? checkpoint && same(checkpoint, after) : checkpoint === undefined;
+  // A state is kept exactly where one belongs, with the state of the fold.
+  const keptState = evidence.kept.get(seq);
+  evidence.kept.delete(seq);
+  const isRight = hasKeptState(change) ? keptState && same(keptState, after) : keptState === undefined;
   if (!isRight) return { what: 'kept_state_differs' };
   const isLast = evidence.lastSeq === seq;
   return isLast && !same(evidence.row, after) ? { what: 'instance_differs' } : { after };

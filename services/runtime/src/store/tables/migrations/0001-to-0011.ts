@@ -74,7 +74,7 @@ export const until0011: Migrations = {
   /**
    * `instances`: the current states, with ids that the owners give out from blocks (`id_blocks`); updates touch
    * no index, so they stay on their page. `kept_states`: the full state of an instance every 100 revisions (null:
-   * deleted), from which reading the past and verifying start; the instances that a clone began with are checkpoints of
+   * deleted), from which reading the past and verifying start; the instances that a clone began with are kept states of
    * seq 0.
    */
   '0003_instances': statements(`

@@ -10,7 +10,7 @@ const logger = createLogger({ service: 'test', level: 'error' });
 const options = { url: house.databaseUrl, schema: 'runtime', applicationName: 'test', logger };
 const database = house.resources.use('observer', await connect<RuntimeSchema>(options));
 
-test('every hundredth revision of an instance is stored as a checkpoint, and its deletion', async () => {
+test('every hundredth revision of an instance is kept, and its deletion', async () => {
   const { deployment, params, execute, verify } = await plantDeployment(house);
   for (let round = 0; round < 21; round += 1)
     await Promise.all(Array.from({ length: 10 }, () => execute({ id: 'a' })));
