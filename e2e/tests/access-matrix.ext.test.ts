@@ -8,7 +8,11 @@ describeWithNats('five processes', () =>
     const nats = await startNatsServer();
     const database = await createTestDatabase();
     cleanUp.push(() => database.drop(), nats.stop);
-    const env = { ...unlimited, WEBHOOK_KEYS: '5a'.repeat(32) };
+    const env = {
+      ...unlimited,
+      WEBHOOK_KEYS: '5a'.repeat(32),
+      ORRERY_SIGNING_KEY: `orrery.test+${'5b'.repeat(32)}`,
+    };
     return startFiveProcesses({ databaseUrl: database.url, natsUrl: nats.url }, env);
   }),
 );

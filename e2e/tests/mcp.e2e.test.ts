@@ -133,7 +133,7 @@ describe.each(['auto', 'legacy'] as const)(
       const client = await connect(publicPath(), { mode });
       const { resources } = await client.listResources();
       const { resourceTemplates } = await client.listResourceTemplates();
-      expect([resources.length, resourceTemplates.length]).toEqual([3, 4]);
+      expect([resources.length, resourceTemplates.length]).toEqual([4, 6]);
       const read = async (uri: string) =>
         JSON.parse(((await client.readResource({ uri })).contents[0] as { text: string }).text);
       const base = resources[0]?.uri ?? '';

@@ -54,7 +54,8 @@ const get = (below = '', headers: Record<string, string> = {}) =>
 const raw = (below: string, tag?: string) =>
   fetch(`${system.url}${path}${below}`, tag === undefined ? {} : { headers: { 'if-none-match': tag } });
 
-const reads = ['', '/entity-instances', '/entity-instances/A', '/history', '/history/verify'];
+const proofs = ['/proof?seq=1&size=2', '/consistency?from=1&to=2'];
+const reads = ['', '/entity-instances', '/entity-instances/A', '/history', '/history/verify', '/head', ...proofs];
 
 describe('a deployment that is not published', () => {
   it.each(reads)('is not there for strangers: %s', async (below) => {
@@ -141,7 +142,7 @@ describe('a published deployment', () => {
       expect(JSON.stringify((await get(below)).body), below).not.toContain(SECRET);
   });
 
-  it.each(['', '/entity-instances', '/entity-instances/A', '/history', '/history?include=all'])(
+  it.each(['', '/entity-instances', '/entity-instances/A', '/history', '/history?include=all', '/head'])(
     'answers 304 for what is unchanged, and anew once it has changed: %s',
     async (below) => {
       const first = await raw(below);
@@ -168,6 +169,10 @@ describe('a published deployment', () => {
     expect((await raw(`/history/${id}?hashed=true`)).headers.get('cache-control')).toMatch(/immutable/);
     expect((await raw(`/history/${id}`)).headers.get('cache-control')).toBe('no-cache');
     expect((await raw(`/history/x?hashed=true`)).headers.get('cache-control')).toBe('no-cache');
+    for (const below of proofs)
+      expect((await raw(below)).headers.get('cache-control'), below).toMatch(/immutable/);
+    expect((await raw('/head')).headers.get('cache-control')).toBe('no-cache');
+    expect((await raw('/proof?seq=1&size=100000')).headers.get('cache-control')).toBe('no-cache');
   });
 
   it('takes naughty strings in paths and queries without a fault', async () => {

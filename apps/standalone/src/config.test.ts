@@ -38,6 +38,11 @@ describe('the settings of the all-in-one', () => {
     expect(read(env)).toMatchObject({ sampler: false, runtime: { modelFile: { path: example } } });
   });
 
+  it('name journals by the host that callers know, whatever the port', () => {
+    expect(read({ PORT: '4000' }).publicHost).toBe('localhost');
+    expect(read({ PUBLIC_URL: 'https://worlds.example/' }).publicHost).toBe('worlds.example');
+  });
+
   it('are personal where nobody else can come', () => {
     expect(read({}).isPersonal).toBe(true);
     expect(read({ HOST: '::1', PORT: '4000' }).isPersonal).toBe(true);

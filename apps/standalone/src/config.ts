@@ -25,6 +25,8 @@ export interface StandaloneSettings {
   readonly nats: ReturnType<typeof natsSettings>;
   readonly catalog: CatalogConfig;
   readonly runtime: RuntimeConfig;
+  /** The host under which callers reach it: part of the names of its journals. */
+  readonly publicHost: string;
   /** The path that PAYMENTS_FILE gives. */
   readonly paymentsFile: string | undefined;
   /** Whether the built-in model is offered: only where nothing but this process is used and no list is given. */
@@ -57,6 +59,8 @@ export function readStandaloneSettings(
     natsUrl: own.NATS_URL,
     nats: natsSettings(own),
     ...services,
+    // Another port is no other installation.
+    publicHost: env['PUBLIC_URL'] ? new URL(env['PUBLIC_URL']).host : 'localhost',
     paymentsFile: env['PAYMENTS_FILE'] || undefined,
     sampler: isAlone(own) && services.runtime.modelFile === undefined,
     isPersonal: isAlone(own) && LOOPBACK.test(services.gateway.host),

@@ -47,17 +47,24 @@ export async function firstKey({ db, file }: FirstKeyOptions): Promise<FirstKey>
   return { key: key.token, accountId: account.id };
 }
 
-/**
- * What secrets of webhooks are encrypted with, one key a line, made at the first start: as WEBHOOK_KEYS would have them.
- */
-export async function webhookKeys(directory: string): Promise<string> {
-  const file = join(directory, 'webhook-keys');
+const randomHex = (): string => randomBytes(32).toString('hex');
+
+/** What secrets of webhooks are encrypted with, one key a line: as WEBHOOK_KEYS would have them. */
+export const webhookKeys = (directory: string): Promise<string> =>
+  storedSecret(join(directory, 'webhook-keys'), randomHex);
+
+/** What checkpoints of journals are signed with, one key a line: as ORRERY_SIGNING_KEY would have them. */
+export const signingKeys = (directory: string, host: string): Promise<string> =>
+  storedSecret(join(directory, 'signing-keys'), () => `${host}+${randomHex()}`);
+
+/** What a file holds, which is made at the first start. */
+async function storedSecret(file: string, make: () => string): Promise<string> {
   const stored = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error;
     return undefined;
   });
   if (stored !== undefined) return stored;
-  const made = `${randomBytes(32).toString('hex')}\n`;
+  const made = `${make()}\n`;
   await writeFile(`${file}.new`, made, { mode: 0o600 });
   await rename(`${file}.new`, file);
   return made;

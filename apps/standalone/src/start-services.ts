@@ -3,6 +3,7 @@ import { startCatalog } from '@orrery/catalog';
 import { startChainPusher } from '@orrery/chain-pusher';
 import { type ChainPusherConfig, parseWebhookKeys } from '@orrery/chain-pusher/config';
 import { startRuntime } from '@orrery/runtime';
+import { parseSigningKeys, type RuntimeConfig } from '@orrery/runtime/config';
 import { startScheduler } from '@orrery/scheduler';
 import {
   type RunningService,
@@ -11,7 +12,7 @@ import {
   THREAD_RELEASE_MS,
 } from '@orrery/service-kit';
 import type { StandaloneSettings } from './config.js';
-import { storeUrl, webhookKeys } from './data-directory.js';
+import { signingKeys, storeUrl, webhookKeys } from './data-directory.js';
 import type { OpenGateway } from './open-gateway.js';
 import { paymentsNotice } from './payments-notice.js';
 import { startSampler } from './sampler/sampler-server.js';
@@ -39,9 +40,8 @@ export async function startServices(
   const forRuntime = { ...shared, bus: await busFor('runtime') };
   const forScheduler = { ...shared, bus: await busFor('scheduler') };
   const forChainPusher = { ...shared, bus: await busFor('chain-pusher') };
-  const runtimeConfig = settings.sampler
-    ? { ...settings.runtime, models: [await startSampler(resources)] }
-    : settings.runtime;
+  const signing = await withSigningKeys(settings);
+  const runtimeConfig = settings.sampler ? { ...signing, models: [await startSampler(resources)] } : signing;
   await useAll(resources, {
     catalog: startCatalog(forCatalog, settings.catalog),
     runtime: startRuntime({ ...forRuntime, soleProcess: settings.ownsDatabase }, runtimeConfig),
@@ -71,6 +71,21 @@ async function withWebhookKeys({
       `The file webhook-keys in ${dataDirectory} holds no keys: restore it from a backup.`,
     );
   return { ...chainPusher, webhooks: { ...webhooks, keys } };
+}
+
+async function withSigningKeys({
+  runtime,
+  ownsDatabase,
+  dataDirectory,
+  publicHost,
+}: ServicesSettings): Promise<RuntimeConfig> {
+  if (!ownsDatabase || runtime.signingKeys.length > 0) return runtime;
+  const keys = parseSigningKeys(await signingKeys(dataDirectory, publicHost));
+  if (keys === undefined || keys.length === 0)
+    throw new StartupError(
+      `The file signing-keys in ${dataDirectory} holds no keys: restore it from a backup.`,
+    );
+  return { ...runtime, signingKeys: keys };
 }
 
 /** Opens a bus for each service: over NATS if there is an address, else on one hub in this process. */

@@ -10,8 +10,11 @@ import {
 } from '@orrery/testing/system';
 import { IS_OF_TWO } from './of-one-shape.js';
 
-/** Only an all-in-one with a database of its own makes one. */
-const WEBHOOK_KEYS = '5a'.repeat(32);
+/** Only an all-in-one with a database of its own makes these. */
+const KEYS = {
+  WEBHOOK_KEYS: '5a'.repeat(32),
+  ORRERY_SIGNING_KEY: `orrery.test+${'5b'.repeat(32)}`,
+};
 
 /** One server of three may be lost; the stream is small, since tests keep little in it. */
 const ON_THREE_SERVERS = { NATS_REPLICAS: '3', NATS_MAX_MIB: '64' };
@@ -21,7 +24,7 @@ const ON_THREE_SERVERS = { NATS_REPLICAS: '3', NATS_MAX_MIB: '64' };
  * three NATS servers. A flow that is about one shape alone starts that shape itself.
  */
 export function startSystem(databaseUrl?: string, variables: Record<string, string> = {}): Promise<System> {
-  const env = { WEBHOOK_KEYS, ...variables };
+  const env = { ...KEYS, ...variables };
   if (!IS_OF_TWO) return startAllInOne(databaseUrl, env);
   return holding(async (resources) => {
     const url = databaseUrl ?? resources.use('database', await createTestDatabase()).url;

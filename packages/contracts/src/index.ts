@@ -33,6 +33,7 @@ export * from './rpc/request-problems.js';
 export * from './rpc/rpc.js';
 export * from './runtime/ai.js';
 export * from './runtime/bindings.js';
+export * from './runtime/checkpoints.js';
 export * from './runtime/contract.js';
 export * from './runtime/deployments.js';
 export * from './runtime/execution.js';

@@ -1,10 +1,21 @@
+import { readFileSync } from 'node:fs';
 import { readChainFile, readContentLimits } from '@orrery/service-host';
-import { type Environment, readEnvironment, readTogether, wholeNumber } from '@orrery/service-kit';
+import {
+  type Environment,
+  EnvironmentError,
+  readEnvironment,
+  readTogether,
+  StartupError,
+  wholeNumber,
+} from '@orrery/service-kit';
 import { z } from 'zod';
+import { KEY_FORM, parseSigningKeys, type SigningKey } from './core/merkle/checkpoint.js';
 import type { Model } from './core/models/model.js';
 import { type ModelFile, openModelFile } from './runs/models/model-file.js';
 import { type PaymentConfig, readPayments, TEST_NETWORKS } from './runs/payments/payment-config.js';
 import type { RuntimeLimits } from './store/deployments/deployment-directory.js';
+
+export { parseSigningKeys } from './core/merkle/checkpoint.js';
 
 const MIB = 1024 * 1024;
 
@@ -29,6 +40,14 @@ const environment = z.object({
   AI_MODELS_FILE: z.string().optional().describe('the path of a JSON file with the AI models'),
 });
 
+const signing = z.object({
+  ORRERY_SIGNING_KEY: z.string().optional().describe(KEY_FORM),
+  ORRERY_SIGNING_KEY_FILE: z
+    .string()
+    .optional()
+    .describe('the path of a file with what ORRERY_SIGNING_KEY would hold'),
+});
+
 export interface RuntimeConfig {
   /** How long an execution by a model may take whose caller waits, in milliseconds. */
   readonly aiDeadlineMs: number;
@@ -41,6 +60,8 @@ export interface RuntimeConfig {
   readonly chains: readonly string[];
   /** In what executions may be paid, and through whom. */
   readonly payments: PaymentConfig;
+  /** What checkpoints are signed with, the newest first. Without any there are no checkpoints. */
+  readonly signingKeys: readonly SigningKey[];
   /** The models at the start. */
   readonly models: readonly Model[];
   /** Where they stand, if they are the operator's; the list there is followed. */
@@ -51,8 +72,9 @@ export interface RuntimeConfig {
 
 /** @throws EnvironmentError naming every variable that is wrong, and all problems of the lists of models and of chains. */
 export function readRuntimeConfig(env: Environment): RuntimeConfig {
-  const { read, content, list, chains, payments } = readTogether({
+  const { read, content, list, chains, payments, signingKeys } = readTogether({
     read: () => readEnvironment(environment, env),
+    signingKeys: () => keysOf(readEnvironment(signing, env)),
     content: () => readContentLimits(env),
     payments: () => (env['PAYMENTS_FILE'] ? readPayments(env['PAYMENTS_FILE']) : TEST_NETWORKS),
     list: () => (env['AI_MODELS_FILE'] ? openModelFile(env['AI_MODELS_FILE'], env) : undefined),
@@ -69,8 +91,32 @@ export function readRuntimeConfig(env: Environment): RuntimeConfig {
     },
     chains: chains.map(({ name }) => name),
     payments,
+    signingKeys,
     models: list?.models ?? [],
     modelFile: list,
     modelCallsPerDeployment: read.AI_CALLS_PER_DEPLOYMENT ?? Number.POSITIVE_INFINITY,
   };
+}
+
+function keysOf({
+  ORRERY_SIGNING_KEY: given,
+  ORRERY_SIGNING_KEY_FILE: file,
+}: z.output<typeof signing>): readonly SigningKey[] {
+  if (given === undefined && file === undefined) return [];
+  const keys = parseSigningKeys(given ?? contentsOf(file ?? ''));
+  if (keys !== undefined && keys.length > 0) return keys;
+  const variable = given === undefined ? 'ORRERY_SIGNING_KEY_FILE' : 'ORRERY_SIGNING_KEY';
+  throw new EnvironmentError([`${variable} (not valid; expected ${KEY_FORM})`]);
+}
+
+function contentsOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    const reason = (error as NodeJS.ErrnoException).code;
+    throw new StartupError(
+      `The file of ORRERY_SIGNING_KEY_FILE cannot be read (${reason}): correct its path or its permissions.`,
+      { cause: error },
+    );
+  }
 }

@@ -35,6 +35,7 @@ import {
 import { keepDefinition } from './store/journal/definitions.js';
 import type { JournalForm } from './store/journal/journal-form.js';
 import { createLifetimes } from './store/journal/lifetimes.js';
+import { createTrees } from './store/journal/merkle-trees.js';
 import { createHeldPartitions } from './store/leases/leases.js';
 import { createUsedKeys } from './store/runs/once-store.js';
 import { ClaimedMessages } from './store/state/claimed-messages.js';
@@ -106,6 +107,8 @@ export function createRuntimeContext(
     route: createRouter({ db: pools.lanes.db, bus, instance, held: owned.held, clock }),
     reading: boundReads(),
     computeLifetimes: createLifetimes(db),
+    growTree: createTrees(db),
+    signingKeys: config.signingKeys,
     verifying: createSemaphore(VERIFICATIONS_AT_ONCE),
     announceCreation: publication.created,
   };

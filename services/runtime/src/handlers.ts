@@ -27,6 +27,7 @@ import {
 import { publicExecutionReads, publicExecutions } from './operations/executions/public-execution.js';
 import { replays } from './operations/executions/replay.js';
 import { timerReads, timerWrites } from './operations/executions/timers.js';
+import { checkpointHandlers } from './operations/history/checkpoints.js';
 import {
   historyHandlers,
   journalHandlers,
@@ -90,6 +91,7 @@ export function runtimeHandlers(context: RuntimeContext): Handlers<RuntimeRpcs> 
     ...publicHistory(withPushResults(context, bounded(context.reading, history))),
     // It has a bound of its own, and would keep slots from others while it waits for that.
     'history.verify': verify,
+    ...checkpointHandlers(reading),
     ...journalHandlers(context),
     ...bounded(context.reading, lifecycleHandlers(reading)),
     ...modelHandlers(context),

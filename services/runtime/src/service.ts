@@ -10,6 +10,7 @@ import { type LeaseKeeper, partitionsFreed } from './lane/ownership/lease-keeper
 import type { RuntimeContext } from './operations/context.js';
 import { applyPauses, startFollowingOperator } from './operations/deployments/pauses.js';
 import { startWhatIfSweep } from './operations/deployments/what-if-forks.js';
+import { startGrowingTrees } from './operations/history/growing-merkle-trees.js';
 import { createModelDecider } from './runs/asking/model-decider.js';
 import { startFollowingModelFile } from './runs/models/model-file.js';
 import { startReconciliation } from './runs/payments/reconcile.js';
@@ -92,6 +93,7 @@ export function startRuntime(
       'payment reconciliation': startReconciliation(context),
       'what-if sweep': startWhatIfSweep(context),
       'indexes of attributes': indexes,
+      'Merkle trees': startGrowingTrees(context),
     };
     for (const [name, loop] of Object.entries(loops)) resources.add(name, () => loop.stop());
     // Registered a second time, so that it is stopped first: until it has stopped, no process serves these deployments.

@@ -132,6 +132,7 @@ export const ERRORS = {
   ai_output_invalid: meaning(502, 'The model gave no valid proposal', true),
   ai_model_unavailable: meaning(503, 'No usable AI model', true),
   webhooks_unavailable: meaning(503, 'The server sends no webhooks'),
+  signing_unavailable: meaning(503, 'The server signs no checkpoints'),
   unavailable: meaning(503, 'A service is unavailable', true),
   overloaded: meaning(503, 'The service is overloaded', true),
   storage_full: meaning(503, 'The disk of the database is full', true),

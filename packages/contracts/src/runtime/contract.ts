@@ -4,6 +4,7 @@ import { deploymentLimits } from '../limits/limits.js';
 import { defineContract, rpc } from '../rpc/rpc.js';
 import { aiModelRpcs, aiUsageRpcs } from './ai.js';
 import { bindingRpcs } from './bindings.js';
+import { checkpointRpcs } from './checkpoints.js';
 import { deploymentRpcs } from './deployments.js';
 import { executionRpcs } from './execution.js';
 import { historyRpcs, keptDefinitionRpcs } from './history.js';
@@ -37,6 +38,7 @@ export const runtimeContract = defineContract('runtime', {
   ...publishedRpcs,
   ...historyRpcs,
   ...keptDefinitionRpcs,
+  ...checkpointRpcs,
   ...journalRpcs,
   ...lifecycleRpcs,
   ...paymentRpcs,

@@ -14,6 +14,7 @@ import {
 } from '../records/fields.js';
 import { operationsAt } from '../rpc/operation.js';
 import { defineContract, type HttpBinding, type Rpc, rpc } from '../rpc/rpc.js';
+import { checkpointRpcs } from './checkpoints.js';
 import { deploymentRecord } from './deployments.js';
 import { type HistoryEntry, historyEntry, historyRpcs } from './history.js';
 import { instanceRpcs } from './instances.js';
@@ -250,6 +251,15 @@ export const readingContract = defineContract('gateway', {
         ),
     },
     reply: get.reply.extend({ data: z.union([publicEntry, publicHashedEntry]) }),
+  }),
+  'public.head': opened('history.head', checkpointRpcs['history.head'], {
+    summary: 'Get a signed checkpoint of the journal of a published deployment',
+  }),
+  'public.proof': opened('history.proof', checkpointRpcs['history.proof'], {
+    summary: 'Prove that a checkpoint of a published deployment covers an entry',
+  }),
+  'public.consistency': opened('history.consistency', checkpointRpcs['history.consistency'], {
+    summary: 'Prove that a checkpoint of a published deployment extends an earlier one',
   }),
   'public.stream': {
     ...openedStream,

@@ -18,6 +18,9 @@ const READ = [
   rpcs['public.instance'],
   rpcs['public.history'],
   rpcs['public.entry'],
+  rpcs['public.head'],
+  rpcs['public.proof'],
+  rpcs['public.consistency'],
 ];
 const routed = READ as unknown as readonly RoutedRpc[];
 
@@ -45,6 +48,7 @@ export function listResources(
     },
     { ...about('/entity-instances', 'entity-instances'), description: 'The entities and their state.' },
     { ...about('/history', 'history'), description: 'The executions, newest first.' },
+    { ...about('/head', 'head'), description: 'A signed checkpoint of the journal.' },
   ];
 }
 
@@ -73,6 +77,8 @@ export function listTemplates(publicUrl: string, { address }: Pick<PublicDeploym
       'history-entry',
       'One execution with its changes and its place in the hash chain.',
     ),
+    template('/proof{?seq,size}', 'proof', 'That a checkpoint covers an entry.'),
+    template('/consistency{?from,to}', 'consistency', 'That a checkpoint extends an earlier one.'),
   ];
 }
 

@@ -94,11 +94,15 @@ const textOf = ({ text, data, message, pagination }: OperationReply): string =>
 
 const asItCame: Show = (reply) => ({ text: textOf(reply), isMoving: false });
 const moving: Show = (reply) => ({ text: textOf(reply), isMoving: true });
+const forEver: Show = (reply) => ({ text: textOf(reply), isMoving: false, isForEver: true });
 
-/** Payments and pushes go on after their entry; drafts and the world change without one. */
+/** Payments and pushes go on after their entry; drafts, the world and the keys of the operator change without one. */
 const SHOWN: Readonly<Record<string, { show: Show; name?: string; isRead?: boolean }>> = {
   'deployments.describe': { show: moving },
   'history.verify': { show: moving },
+  'history.head': { show: moving },
+  'history.proof': { show: forEver },
+  'history.consistency': { show: forEver },
   'history.list': { name: 'history.published', show: (reply) => movingOf(textOf(reply)) },
   'history.get': {
     isRead: true,

@@ -1,5 +1,6 @@
 import type { Bus } from '@orrery/bus';
 import type { KeyedMutex, Semaphore } from '@orrery/service-kit';
+import type { SigningKey } from '../core/merkle/checkpoint.js';
 import type { RouteToOwner } from '../lane/ownership/route-to-owner.js';
 import type { ExecuteDependencies } from '../runs/execute/execute.js';
 import type {
@@ -9,6 +10,7 @@ import type {
 } from '../store/deployments/deployment-directory.js';
 import type { JournalForm } from '../store/journal/journal-form.js';
 import type { ComputeLifetimes } from '../store/journal/lifetimes.js';
+import type { GrowTree } from '../store/journal/merkle-trees.js';
 import type { IdBlocks } from '../store/state/id-blocks.js';
 import type { Pools } from '../store/tables/pools.js';
 
@@ -33,6 +35,9 @@ export interface RuntimeContext extends ExecuteDependencies {
   /** Bounds how many verifications run in this process. */
   readonly verifying: Semaphore;
   readonly computeLifetimes: ComputeLifetimes;
+  readonly growTree: GrowTree;
+  /** What checkpoints are signed with; none: there are no checkpoints. */
+  readonly signingKeys: readonly SigningKey[];
   /** Publishes the first entry of a deployment that was committed. */
   readonly announceCreation: (deployment: string) => void;
 }

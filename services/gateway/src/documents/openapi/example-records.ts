@@ -84,6 +84,9 @@ const answer = {
   pushes: [{ chain, status: 'queued' }],
 };
 
+const origin = `orrery.example/0x${'5a'.repeat(20)}/1`;
+const rootHash = canonicalHash('leaves 1 to 5');
+
 const transaction = `0x${'7e'.repeat(32)}`;
 const pushed = {
   chain,
@@ -293,6 +296,24 @@ export const RECORD_EXAMPLES: Readonly<Record<string, unknown>> = {
   Verification: {
     ...{ valid: true, entries: 5, firstDivergence: null, next: null },
     decisions: { rerun: 3, notRerun: { model: 1 } },
+  },
+  Checkpoint: {
+    checkpoint: `${origin}\n5\n${Buffer.from(rootHash, 'hex').toString('base64')}\n\n\u2014 orrery.example AAAA…\n`,
+    ...{ origin, generation: 1, size: 5, rootHash, lost: null },
+    keys: [`orrery.example+7fad1a4e+AQ${'A'.repeat(42)}`],
+  },
+  InclusionProof: {
+    ...{ seq: 3, size: 5, leafHash: canonicalHash('leaf'), rootHash },
+    path: [canonicalHash('leaf 4'), canonicalHash('leaves 1, 2'), canonicalHash('leaf 5')],
+  },
+  ConsistencyProof: {
+    ...{ from: 3, to: 5, fromRootHash: canonicalHash('leaves 1 to 3'), toRootHash: rootHash },
+    path: [
+      canonicalHash('leaf 3'),
+      canonicalHash('leaf 4'),
+      canonicalHash('leaves 1, 2'),
+      canonicalHash('leaf 5'),
+    ],
   },
   Definition: {
     event: 'race-result',

@@ -8,6 +8,7 @@ import { definitions } from './0027-definitions.js';
 import { timers } from './0030-timers.js';
 import { lifecycleWithoutTimers } from './0031-lifecycle-without-timers.js';
 import { whatIf } from './0036-what-if.js';
+import { merkleTrees } from './0040-merkle-trees.js';
 import { attributeIndexes } from './0053-attribute-indexes.js';
 
 /** In the order of their names; one that has been released is never changed. */
@@ -21,5 +22,6 @@ export const migrations: Record<string, Migration> = {
   '0030_timers': timers,
   '0031_lifecycle_without_timers': lifecycleWithoutTimers,
   '0036_what_if': whatIf,
+  '0040_merkle_trees': merkleTrees,
   '0053_attribute_indexes': attributeIndexes,
 };

@@ -1,0 +1,106 @@
+import {
+  type CallContext,
+  type checkpointRpcs,
+  fieldProblem,
+  type Handlers,
+  refusedHttp,
+  ServiceError,
+} from '@orrery/contracts';
+import { originOf, signCheckpoint } from '../../core/merkle/checkpoint.js';
+import { consistencyPath, inclusionPath, type Leaves } from '../../core/merkle/merkle-tree.js';
+import type { SeenDeployment } from '../../store/deployments/deployment-directory.js';
+import { headOf } from '../../store/journal/journal-store.js';
+import { isGrown, type ReadTree, readTree } from '../../store/journal/merkle-trees.js';
+import type { RuntimeContext } from '../context.js';
+
+type Dependencies = Pick<RuntimeContext, 'db' | 'clock' | 'access' | 'reading' | 'growTree' | 'signingKeys'>;
+
+/** Computed from the journal when they are asked for, or in the background (docs/adr/0037). */
+export function checkpointHandlers(context: Dependencies): Handlers<typeof checkpointRpcs> {
+  const { access, signingKeys } = context;
+  return {
+    'history.head': async ({ params }, call) => {
+      const deployment = await access.see(params, call.caller);
+      const [first] = signingKeys;
+      if (first === undefined) throw notSigning();
+      return inTree(context, deployment, call, async ({ size, generation, lost, rootsOver }) => {
+        const [root] = await rootsOver([{ start: 0, end: size }]);
+        const head = { origin: originOf(first.name, deployment.address, generation), size, lost };
+        return {
+          data: {
+            ...head,
+            checkpoint: signCheckpoint({ ...head, root: root as Buffer }, signingKeys),
+            generation,
+            rootHash: hex(root),
+            keys: signingKeys.map(({ verifier }) => verifier),
+          },
+        };
+      });
+    },
+
+    'history.proof': async ({ params, query: { seq, size } }, call) => {
+      const deployment = await access.see(params, call.caller);
+      if (seq > size) throw refused('seq', `The tree of size ${size} has the entries 1 to ${size}.`);
+      return inTree(context, deployment, call, async (tree) => {
+        requireSize('size', size, tree);
+        const leaf = { start: seq - 1, end: seq };
+        const { path: found, rootHash } = await nodesOf(tree, size, [leaf, ...inclusionPath(seq - 1, whole(size))]);
+        const [leafHash = '', ...path] = found;
+        return { data: { seq, size, leafHash, path, rootHash } };
+      });
+    },
+
+    'history.consistency': async ({ params, query: { from, to } }, call) => {
+      const deployment = await access.see(params, call.caller);
+      if (from > to) throw refused('from', 'The earlier size may not be larger than the later one, `to`.');
+      return inTree(context, deployment, call, async (tree) => {
+        requireSize('to', to, tree);
+        const [fromRoot] = await tree.rootsOver([whole(from)]);
+        const { path, rootHash } = await nodesOf(tree, to, consistencyPath(from, to));
+        return { data: { from, to, path, fromRootHash: hex(fromRoot), toRootHash: rootHash } };
+      });
+    },
+  };
+}
+
+const notSigning = () =>
+  new ServiceError(
+    'signing_unavailable',
+    'This installation has no key to sign checkpoints with: its operator sets ORRERY_SIGNING_KEY_FILE for the runtimes.',
+  );
+
+const whole = (size: number): Leaves => ({ start: 0, end: size });
+const hex = (node: Buffer | undefined): string => node?.toString('hex') ?? '';
+
+async function nodesOf(tree: ReadTree, size: number, leaves: readonly Leaves[]) {
+  const [root, ...path] = await tree.rootsOver([whole(size), ...leaves]);
+  return { path: path.map(hex), rootHash: hex(root) };
+}
+
+function requireSize(parameter: string, size: number, { size: entries }: ReadTree): void {
+  if (size > entries) throw refused(parameter, `The journal has the entries 1 to ${entries}.`);
+}
+
+const refused = (parameter: string, message: string) =>
+  refusedHttp([fieldProblem(`/query/${parameter}`, 'too_big', message)]);
+
+/** Share of the time until the deadline that adding to the tree may take. */
+const SHARE_OF_TIME = 0.6;
+
+/** Uses the tree over all entries of now. @throws `unavailable` while a long journal's is still computed */
+async function inTree<T>(
+  { db, clock, reading, growTree }: Dependencies,
+  { id }: SeenDeployment,
+  { signal, deadline }: CallContext,
+  use: (tree: ReadTree) => Promise<T>,
+): Promise<T> {
+  const { seq } = await reading.run(signal, () => headOf(db, id));
+  const latest = clock.monotonic() + (deadline - clock.monotonic()) * SHARE_OF_TIME;
+  const done = await growTree(id, seq, { signal, isEnough: () => clock.monotonic() >= latest });
+  if (!isGrown(done, seq))
+    throw new ServiceError(
+      'unavailable',
+      `The Merkle tree of the journal is being computed, up to entry ${done} of ${seq} until now. Ask again.`,
+    );
+  return reading.run(signal, () => readTree(db, id, use, signal));
+}
