@@ -43,6 +43,13 @@ export type {
 } from './requests/lists.js';
 export type { RequestOptions } from './requests/operation-types.js';
 export type { ClientOptions } from './requests/requests.js';
+export { type Checkpoint, CheckpointError, type CheckpointFault } from './verification/checkpoint.js';
+export type {
+  CheckpointOptions,
+  CheckpointPath,
+  CoverOptions,
+  SignedCheckpoint,
+} from './verification/follow-checkpoints.js';
 export type { Divergence, VerifiedHistory, VerifyOptions } from './verification/verify-history.js';
 export type {
   CountedOutcome,

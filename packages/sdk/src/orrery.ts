@@ -18,6 +18,14 @@ import type {
   PathOf,
 } from './requests/operation-types.js';
 import { type ClientOptions, createRequests } from './requests/requests.js';
+import {
+  type CheckpointOptions,
+  type CheckpointPath,
+  type CoverOptions,
+  isCovered,
+  nextCheckpoint,
+  type SignedCheckpoint,
+} from './verification/follow-checkpoints.js';
 
 /** A request by a path of openapi.json; resolves with `data` of the envelope. @throws OrreryError */
 type Send<M extends Method> = <P extends PathOf<M>>(
@@ -47,6 +55,15 @@ export interface Orrery extends PublicExecutions {
     path: P,
     ...init: ListArgument<P>
   ): AsyncGenerator<Page<ItemOf<P>, PaginationOf<P>>, void, undefined>;
+  /**
+   * The signed checkpoint of a deployment's journal; without `worldAddress` that of a published one, without a key. With
+   * `after` it is proven that the journal still begins with what that one covers.
+   *
+   * @throws CheckpointError where it does not, or no key has signed it; OrreryError
+   */
+  checkpoint(path: CheckpointPath, options: CheckpointOptions): Promise<SignedCheckpoint>;
+  /** Whether a checkpoint that was kept covers an entry. @throws CheckpointError where no key has signed it; OrreryError */
+  isCovered(path: CheckpointPath, entry: CoverOptions): Promise<boolean>;
   /** A deployment, by the ids or addresses of its world and of itself. Nothing is sent. */
   deployment(world: string | number, deployment: string | number): Deployment;
   /** A published deployment by its id or address, as anyone reads it without a key. Nothing is sent. */
@@ -72,6 +89,8 @@ export function createOrrery(options: ClientOptions): Orrery {
       for await (const { data } of pagesOf(requests, path, init)) yield* data;
     },
     pages: (path, ...[init]) => pagesOf(requests, path, init),
+    checkpoint: (path, options) => nextCheckpoint(requests, path, options),
+    isCovered: (path, entry) => isCovered(requests, path, entry),
     deployment: (world, deployment) =>
       createDeployment(requests, { worldAddress: String(world), address: String(deployment) }),
     published: (deployment) => createPublished(requests, String(deployment)),

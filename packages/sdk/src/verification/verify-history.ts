@@ -3,6 +3,7 @@ import type { components } from '../generated/api.js';
 import { createJournal, type DeploymentPath, type HistoryEntry, type Journal } from '../journal/journal.js';
 import { pagesOf } from '../requests/lists.js';
 import type { Requests } from '../requests/requests.js';
+import type { Checkpoint } from './checkpoint.js';
 import {
   applyChange,
   canonicalJson,
@@ -12,11 +13,19 @@ import {
   type States,
   snapshotHash,
 } from './hash-chain.js';
+import { beginSigned, type CheckpointDivergence, type SignedHistory } from './signed-history.js';
 
 export interface VerifyOptions {
   readonly signal?: AbortSignal | undefined;
   /** Called after each entry that holds. */
   readonly onProgress?: ((seq: number, lastSeq: number) => void) | undefined;
+  /**
+   * Public keys of the operator, got by another way than from this server: the entries have to be those of the checkpoint that
+   * one of them signs now.
+   */
+  readonly keys?: readonly string[] | undefined;
+  /** A checkpoint that was kept: the history has to begin with what it covers. It needs `keys`. */
+  readonly checkpoint?: string | undefined;
 }
 
 export interface VerifiedHistory {
@@ -30,6 +39,8 @@ export interface VerifiedHistory {
   /** Instances that were compared; null where a clone's source cannot be read, so that only the chain was checked. */
   readonly instances: number | null;
   readonly firstDivergence: Divergence | null;
+  /** The checkpoint that covers the entries up to its size; absent unless `keys` were given. */
+  readonly signed?: Checkpoint;
 }
 
 const INSTANCES = '/api/worlds/{worldAddress}/deployments/{address}/entity-instances';
@@ -39,17 +50,25 @@ const INSTANCE = '/api/worlds/{worldAddress}/deployments/{address}/entity-instan
  * Recomputes a deployment's hash chain and its states by docs/history.md, and compares them with the instances that the
  * service shows. The deployment may change meanwhile: an instance may then be as it was at any time since the first was
  * read. Time and memory grow with the history and with the states.
+ *
+ * @throws CheckpointError for a checkpoint that no key has signed, or that is of another journal
  */
 export async function verifyHistory(
   requests: Requests,
   path: DeploymentPath,
-  { signal, onProgress }: VerifyOptions = {},
+  { signal, onProgress, keys, checkpoint }: VerifyOptions = {},
 ): Promise<VerifiedHistory> {
+  if (checkpoint !== undefined && keys === undefined)
+    throw new TypeError('A checkpoint needs `keys`: without them anybody could have signed it.');
   const context = { requests, signal };
   const replay = await beginReplay(context, path);
   replay.rememberAfter = await replay.journal.lastSeq(signal);
   const shown = replay.states && (await readInstances(context, path));
+  const signed = keys && (await beginSigned(requests, path, { keys, checkpoint, signal }));
+  replay.signed = signed;
   await replayUntil(replay, await replay.journal.lastSeq(signal), signal, onProgress);
+  const unsigned = replay.divergence === null ? signed?.divergence() : null;
+  if (unsigned) replay.divergence = { deployment: replay.deployment, ...unsigned };
   if (replay.divergence === null && shown !== undefined)
     replay.divergence = await compare(context, path, replay, shown);
   return {
@@ -59,6 +78,7 @@ export async function verifyHistory(
     hash: replay.hash,
     instances: shown?.size ?? null,
     firstDivergence: replay.divergence,
+    ...(signed && { signed: signed.head }),
   };
 }
 
@@ -126,7 +146,8 @@ export interface Divergence {
     | 'wrong_hash'
     | 'impossible_change'
     | 'snapshot_differs'
-    | 'instance_differs';
+    | 'instance_differs'
+    | CheckpointDivergence;
   /** `schema:instanceId`. */
   readonly instance?: string;
 }
@@ -143,6 +164,8 @@ export interface Replay {
   /** What each instance was at some time while entries after `rememberAfter` came. */
   readonly recent: Map<string, Set<StateText>>;
   rememberAfter: number;
+  /** The checkpoints that its entries have to hold to. */
+  signed?: SignedHistory | undefined;
   seq: number;
   linked: number;
   hash: string;
@@ -213,6 +236,7 @@ export async function replayUntil(
     if (replay.divergence !== null) return;
     replay.seq = entry.seq;
     replay.hash = entry.hash;
+    await replay.signed?.add(entry.hash);
     onProgress?.(entry.seq, until);
   }
   if (replay.seq < until) replay.divergence = divergence(replay, replay.seq + 1, 'missing_entry');
