@@ -15,6 +15,7 @@ import { addDeadLettersCommands } from './operator/dead-letters-commands.js';
 import { addPublicCommands } from './public/public-commands.js';
 import { takeServerOptionsEarly } from './server/find-server.js';
 import type { CommandContext } from './terminal/context.js';
+import { addWitnessCommand } from './verification/witness-command.js';
 import { addWalletsCommands } from './wallets/wallet-file.js';
 import { addReplayCommand } from './what-if/replay-command.js';
 import { addWorldCommands } from './world/world-commands.js';
@@ -39,6 +40,7 @@ export function createProgram(context: CommandContext): Command {
   addOperationsCommands(program, context);
   addStreamCommand(program, context);
   addReplayCommand(program, context);
+  addWitnessCommand(program, context);
   addAccountsCommands(program, context);
   addPublicCommands(program, context);
   addWalletsCommands(program, context);

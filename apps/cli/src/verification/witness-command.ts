@@ -1,0 +1,156 @@
+import { setTimeout } from 'node:timers/promises';
+import { CheckpointError, type CheckpointPath, createOrrery, type Orrery, OrreryError } from '@orrery/sdk';
+import { StartupError } from '@orrery/service-kit';
+import { type Command, CommanderError, InvalidArgumentError } from 'commander';
+import { findDeployment } from '../operations/references.js';
+import { Refusal } from '../server/ask-server.js';
+import { type Server, type ServerOptions, serverOf, urlOf, withServerOptions } from '../server/find-server.js';
+import type { CommandContext } from '../terminal/context.js';
+import { openWitnessStore, type WitnessStore } from './witness-store.js';
+
+/** The exit code where a journal does not extend the checkpoint that was kept; any other failure is 1. */
+const DOES_NOT_HOLD = 2;
+
+interface WitnessFlags extends ServerOptions {
+  readonly publicKey: readonly string[];
+  readonly store: string;
+  readonly every: number;
+  readonly once?: true;
+}
+
+/** `orrery witness`: keeps the checkpoints of a deployment, and says when one does not extend the one before. */
+export function addWitnessCommand(program: Command, context: CommandContext): void {
+  const command = program
+    .command('witness')
+    .description('follow the checkpoints of a deployment, and say when its history was rewritten')
+    .argument('<deployment>', 'the address of a published one; with a key also WORLD/DEPLOYMENT')
+    .option(
+      '--public-key <key>',
+      'a public key of the operator, may be repeated; without it those that the server names the first time',
+      (key: string, before: readonly string[]) => [...before, key],
+      [],
+    )
+    .option('--store <folder>', 'where the last checkpoint is kept', '.orrery-witness')
+    .option('--every <time>', 'how often to look, such as 10s, 5m or 1h', milliseconds, 10_000)
+    .option('--once', 'look once and end');
+  withServerOptions(command).action((deployment: string, flags: WitnessFlags) =>
+    witness(deployment, flags, context),
+  );
+}
+
+const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000 };
+
+function milliseconds(text: string): number {
+  const [, number, unit = ''] = /^([1-9]\d{0,4})([smh])$/.exec(text) ?? [];
+  if (number === undefined) throw new InvalidArgumentError('It must be a time such as 10s, 5m or 1h.');
+  return Number(number) * (UNITS[unit] ?? 0);
+}
+
+interface Watched {
+  readonly orrery: Orrery;
+  readonly path: CheckpointPath;
+  readonly store: WitnessStore;
+  readonly keys: readonly string[];
+}
+
+async function witness(deployment: string, flags: WitnessFlags, context: CommandContext): Promise<void> {
+  const { server, path } = await findJournal(deployment, flags, context);
+  const orrery = createOrrery({ url: server.url, token: server.key });
+  const store = await openWitnessStore(flags.store, path.address);
+  try {
+    const keys = await keysOf(orrery, path, store, flags, context);
+    for (let size = 0; ; await setTimeout(flags.every)) {
+      const seen = await look({ orrery, path, store, keys }, context);
+      if (seen !== undefined && seen.size !== size) context.write(lineOf(seen));
+      if (flags.once === true && seen === undefined)
+        throw new StartupError('Nothing could be compared: the server cannot be asked now.');
+      if (flags.once === true) return;
+      size = seen?.size ?? size;
+    }
+  } catch (error) {
+    throw error instanceof OrreryError ? refusalOf(server, path, error) : error;
+  }
+}
+
+/** A stranger knows an address; its deployment has to be published then. */
+async function findJournal(
+  deployment: string,
+  flags: WitnessFlags,
+  context: CommandContext,
+): Promise<{ server: Server; path: CheckpointPath }> {
+  if (/^0x[0-9a-f]{40}$/i.test(deployment)) {
+    const server = { url: await urlOf(flags, context), key: '' };
+    return { server, path: { address: deployment.toLowerCase() } };
+  }
+  const server = await serverOf(flags, context);
+  const { worldAddress, address } = await findDeployment(server, deployment);
+  return { server, path: { worldAddress, address } };
+}
+
+/** Those that are given, those that were trusted before, or, the first time, those that the server names. */
+async function keysOf(
+  orrery: Orrery,
+  path: CheckpointPath,
+  store: WitnessStore,
+  { publicKey }: WitnessFlags,
+  { note }: CommandContext,
+): Promise<readonly string[]> {
+  if (publicKey.length > 0) return publicKey;
+  const kept = await store.keys.read();
+  if (kept !== undefined) return kept.split('\n').filter((line) => line !== '');
+  const { keys } = await headOf(orrery, path);
+  await store.keys.write(keys.map((key) => `${key}\n`).join(''));
+  note(`From now on it trusts ${keys.join(', ')}, as the server says: compare this with what the operator tells.`);
+  return keys;
+}
+
+const headOf = (orrery: Orrery, { worldAddress, address }: CheckpointPath) =>
+  worldAddress === undefined
+    ? orrery.get('/app/deployments/{address}/head', { path: { address } })
+    : orrery.get('/api/worlds/{worldAddress}/deployments/{address}/head', { path: { worldAddress, address } });
+
+type Seen = Awaited<ReturnType<Orrery['checkpoint']>>;
+
+/** One comparison. Undefined: the server cannot be asked now. @throws CommanderError where the history does not hold */
+async function look(
+  { orrery, path, store, keys }: Watched,
+  { note }: CommandContext,
+): Promise<Seen | undefined> {
+  try {
+    const after = await store.checkpoint.read();
+    const seen = await orrery.checkpoint(path, { keys, after });
+    if (seen.note !== after) await store.checkpoint.write(seen.note);
+    return seen;
+  } catch (error) {
+    if (error instanceof CheckpointError) throw await convict(error, store, note);
+    if (error instanceof TypeError) throw new StartupError(error.message, { cause: error });
+    if (!isAway(error)) throw error;
+    note(`The server cannot be asked now: ${(error as Error).message}`);
+    return undefined;
+  }
+}
+
+/** Keeps what was refused beside what was accepted before: both together show who signed what. */
+async function convict(
+  { fault, message, note: refused }: CheckpointError,
+  store: WitnessStore,
+  tell: CommandContext['note'],
+): Promise<Error> {
+  if (refused === undefined || fault === 'malformed' || fault === 'unsigned')
+    return new StartupError(`${message} --public-key names the keys that are trusted.`);
+  await store.refused.write(refused);
+  tell(`${message}\nBoth checkpoints are kept: ${store.checkpoint.file} and ${store.refused.file}.`);
+  return new CommanderError(DOES_NOT_HOLD, 'orrery.diverged', 'the history does not hold');
+}
+
+/** What may be otherwise the next time. */
+const isAway = (error: unknown): boolean => error instanceof OrreryError && error.retryable;
+
+const lineOf = ({ origin, size, rootHash }: Seen): string => `${origin}  ${size}  ${rootHash}`;
+
+function refusalOf(server: Server, { worldAddress, address }: CheckpointPath, error: OrreryError): Refusal {
+  const within = worldAddress === undefined ? '/app' : `/api/worlds/${worldAddress}`;
+  const { status, code, message, pointers } = error;
+  const problem = { status, code, error: message, errors: pointers };
+  return new Refusal(server, { method: 'GET', path: `${within}/deployments/${address}/head` }, problem);
+}
