@@ -54,8 +54,7 @@ async function live(entries: number): Promise<MadeDeployment> {
   for (let left = entries - 2; left > 0; left -= 1) await race(deployment);
   return deployment;
 }
-const race = ({ path }: MadeDeployment) =>
-  api.post(`${path}/execute`, { event: 'run', input: { id: 'A' } });
+const race = ({ path }: MadeDeployment) => api.post(`${path}/execute`, { event: 'run', input: { id: 'A' } });
 const pathOf = ({ address }: MadeDeployment) => ({ worldAddress: world.address, address });
 const verify = (deployment: MadeDeployment, options: object = {}) =>
   orrery.deployment(world.address, deployment.address).verifyHistory({ keys, ...options });
@@ -145,7 +144,9 @@ describe('the SDK', () => {
     expect(await verify(deployment)).toMatchObject({ valid: true, entries: 9 });
     const { valid, firstDivergence } = await verify(deployment, { checkpoint });
     expect([valid, firstDivergence]).toMatchObject([false, { seq: 8, what: 'checkpoint_differs' }]);
-    expect(await faultOf(orrery.checkpoint(pathOf(deployment), { keys, after: checkpoint }))).toBe('rewritten');
+    expect(await faultOf(orrery.checkpoint(pathOf(deployment), { keys, after: checkpoint }))).toBe(
+      'rewritten',
+    );
   });
 
   it('sees that the end of a history is gone', async () => {
@@ -180,7 +181,11 @@ describe('`orrery witness`', () => {
 
   it.each([
     ['rewritten', (deployment: MadeDeployment) => rewrite(deployment, 3), /The journal was rewritten/],
-    ['cut', (deployment: MadeDeployment) => cut(deployment, 5), /had 6 entries and now has 4: its end is gone/],
+    [
+      'cut',
+      (deployment: MadeDeployment) => cut(deployment, 5),
+      /had 6 entries and now has 4: its end is gone/,
+    ],
   ])('ends with 2 where the history was %s, and keeps both checkpoints', async (_what, tamper, sentence) => {
     const deployment = await live(6);
     await witness(deployment);
@@ -202,7 +207,9 @@ describe('`orrery witness`', () => {
     await race(deployment);
     const { failed, stderr } = await witness(deployment);
     expect(failed).toBe(true);
-    expect(stderr).toMatch(/The database lost the end of the journal: entries up to 6, .+ The journal goes on as \S+\/2\./);
+    expect(stderr).toMatch(
+      /The database lost the end of the journal: entries up to 6, .+ The journal goes on as \S+\/2\./,
+    );
     const verified = await verify(deployment, { checkpoint: await kept(deployment, 'checkpoint') });
     expect(verified.firstDivergence).toMatchObject({ what: 'tail_lost' });
   });

@@ -55,7 +55,15 @@ const raw = (below: string, tag?: string) =>
   fetch(`${system.url}${path}${below}`, tag === undefined ? {} : { headers: { 'if-none-match': tag } });
 
 const proofs = ['/proof?seq=1&size=2', '/consistency?from=1&to=2'];
-const reads = ['', '/entity-instances', '/entity-instances/A', '/history', '/history/verify', '/head', ...proofs];
+const reads = [
+  '',
+  '/entity-instances',
+  '/entity-instances/A',
+  '/history',
+  '/history/verify',
+  '/head',
+  ...proofs,
+];
 
 describe('a deployment that is not published', () => {
   it.each(reads)('is not there for strangers: %s', async (below) => {

@@ -4,7 +4,13 @@ import { StartupError } from '@orrery/service-kit';
 import { type Command, CommanderError, InvalidArgumentError } from 'commander';
 import { findDeployment } from '../operations/references.js';
 import { Refusal } from '../server/ask-server.js';
-import { type Server, type ServerOptions, serverOf, urlOf, withServerOptions } from '../server/find-server.js';
+import {
+  type Server,
+  type ServerOptions,
+  serverOf,
+  urlOf,
+  withServerOptions,
+} from '../server/find-server.js';
 import type { CommandContext } from '../terminal/context.js';
 import { openWitnessStore, type WitnessStore } from './witness-store.js';
 
@@ -100,14 +106,18 @@ async function keysOf(
   if (kept !== undefined) return kept.split('\n').filter((line) => line !== '');
   const { keys } = await headOf(orrery, path);
   await store.keys.write(keys.map((key) => `${key}\n`).join(''));
-  note(`From now on it trusts ${keys.join(', ')}, as the server says: compare this with what the operator tells.`);
+  note(
+    `From now on it trusts ${keys.join(', ')}, as the server says: compare this with what the operator tells.`,
+  );
   return keys;
 }
 
 const headOf = (orrery: Orrery, { worldAddress, address }: CheckpointPath) =>
   worldAddress === undefined
     ? orrery.get('/app/deployments/{address}/head', { path: { address } })
-    : orrery.get('/api/worlds/{worldAddress}/deployments/{address}/head', { path: { worldAddress, address } });
+    : orrery.get('/api/worlds/{worldAddress}/deployments/{address}/head', {
+        path: { worldAddress, address },
+      });
 
 type Seen = Awaited<ReturnType<Orrery['checkpoint']>>;
 

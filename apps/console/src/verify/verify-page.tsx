@@ -164,4 +164,7 @@ export const FAULTS: Record<Divergence['what'], string> = {
   impossible_change: 'An entry changes an instance in a way that cannot follow the state before it.',
   snapshot_differs: 'The instances that this deployment began with are not those of its source.',
   instance_differs: 'An instance has a state that no entry gave it: it was changed beside the history.',
+  checkpoint_differs: 'The entries are not those of the checkpoint that was kept: the history was rewritten.',
+  head_differs: 'The entries are not those that the operator signs.',
+  tail_lost: 'The database lost entries that the checkpoint covers.',
 };

@@ -48,7 +48,10 @@ export async function readCheckpoint(note: string, keys: readonly string[]): Pro
     note.length > MOST_CHARACTERS ? [] : (NOTE.exec(note) ?? []);
   const size = Number(digits);
   if (!Number.isSafeInteger(size) || size < 1 || String(size) !== digits)
-    throw new CheckpointError('malformed', 'The text is no checkpoint: a signed note with origin, size and root.');
+    throw new CheckpointError(
+      'malformed',
+      'The text is no checkpoint: a signed note with origin, size and root.',
+    );
   await requireSignature(text, signatures, keys);
   const [origin = ''] = text.split('\n');
   const [, seq, hash] = /\nlost ([1-9]\d{0,15}) ([0-9a-f]{64})\n/.exec(text) ?? [];
@@ -74,8 +77,14 @@ async function requireSignature(text: string, signatures: string, keys: readonly
   for (const key of await Promise.all(keys.map(readKey)))
     for (const { name, id, signature } of lines) {
       if (name !== key.name || id !== key.id) continue;
-      const isRight = await crypto.subtle.verify('Ed25519', key.key, signature, new TextEncoder().encode(text));
-      if (!isRight) throw new CheckpointError('unsigned', `The signature of ${name} on the checkpoint is wrong.`);
+      const isRight = await crypto.subtle.verify(
+        'Ed25519',
+        key.key,
+        signature,
+        new TextEncoder().encode(text),
+      );
+      if (!isRight)
+        throw new CheckpointError('unsigned', `The signature of ${name} on the checkpoint is wrong.`);
       signed += 1;
     }
   if (signed === 0)
@@ -108,7 +117,10 @@ function partsOf(origin: string): { journal: string; generation: number } {
 export function requireLater(earlier: Checkpoint, later: Checkpoint): void {
   const [before, after] = [partsOf(earlier.origin), partsOf(later.origin)];
   if (before.journal !== after.journal)
-    throw new CheckpointError('other_journal', `The checkpoint is of ${after.journal}, not of ${before.journal}.`);
+    throw new CheckpointError(
+      'other_journal',
+      `The checkpoint is of ${after.journal}, not of ${before.journal}.`,
+    );
   if (before.generation !== after.generation) throw lostBetween(earlier, later);
   if (later.size < earlier.size)
     throw new CheckpointError(
@@ -121,6 +133,8 @@ const lostBetween = ({ size }: Checkpoint, { lost, origin }: Checkpoint): Checkp
   new CheckpointError(
     'lost',
     `The database lost the end of the journal: ${
-      lost === null ? 'nothing says which entries' : `entries up to ${lost.seq}, the last with the hash ${lost.hash}`
+      lost === null
+        ? 'nothing says which entries'
+        : `entries up to ${lost.seq}, the last with the hash ${lost.hash}`
     }. The checkpoint covered ${size} entries. The journal goes on as ${origin}.`,
   );

@@ -53,7 +53,9 @@ it('accepts the inclusion proof of any entry, and of no other one', async () => 
       expect(await isIncluded(claim, proof)).toBe(true);
       if (other !== seq - 1) {
         expect(await isIncluded({ ...claim, place: other }, proof)).toBe(false);
-        expect(await isIncluded({ ...claim, leaf: await leafOf(hex(data[other] as Buffer)) }, proof)).toBe(false);
+        expect(await isIncluded({ ...claim, leaf: await leafOf(hex(data[other] as Buffer)) }, proof)).toBe(
+          false,
+        );
       }
       expect(await isIncluded(claim, [...proof, root])).toBe(false);
       if (proof.length > 0) expect(await isIncluded(claim, proof.slice(1))).toBe(false);
@@ -69,7 +71,9 @@ it('accepts the consistency proof between any two sizes, and between no others',
       expect(await isConsistent(treeOf(from), treeOf(to), proof)).toBe(true);
       const changed = { ...treeOf(from), rootHash: hex(sha256(Buffer.from('another past'))) };
       expect(await isConsistent(changed, treeOf(to), proof)).toBe(false);
-      expect(await isConsistent(treeOf(from), { ...treeOf(to), rootHash: changed.rootHash }, proof)).toBe(false);
+      expect(await isConsistent(treeOf(from), { ...treeOf(to), rootHash: changed.rootHash }, proof)).toBe(
+        false,
+      );
       expect(await isConsistent(treeOf(from), treeOf(to), [...proof, changed.rootHash])).toBe(false);
       if (from < to) {
         expect(await isConsistent(treeOf(from), treeOf(to), [])).toBe(false);

@@ -44,7 +44,10 @@ export function checkpointHandlers(context: Dependencies): Handlers<typeof check
       return inTree(context, deployment, call, async (tree) => {
         requireSize('size', size, tree);
         const leaf = { start: seq - 1, end: seq };
-        const { path: found, rootHash } = await nodesOf(tree, size, [leaf, ...inclusionPath(seq - 1, whole(size))]);
+        const { path: found, rootHash } = await nodesOf(tree, size, [
+          leaf,
+          ...inclusionPath(seq - 1, whole(size)),
+        ]);
         const [leafHash = '', ...path] = found;
         return { data: { seq, size, leafHash, path, rootHash } };
       });

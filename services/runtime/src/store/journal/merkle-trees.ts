@@ -154,8 +154,7 @@ const keyOf = ({ level, place }: Subtree): string => `${level}:${place}`;
 function nodeIn(nodes: Nodes, subtree: Subtree): Node {
   const node = nodes.get(keyOf(subtree));
   const leaves = 2 ** subtree.level;
-  if (node === undefined)
-    throw broken({ start: subtree.place * leaves, end: (subtree.place + 1) * leaves });
+  if (node === undefined) throw broken({ start: subtree.place * leaves, end: (subtree.place + 1) * leaves });
   return node;
 }
 
@@ -230,7 +229,12 @@ async function rootsOver(
 }
 
 /** @throws `history_broken` where the entries are no longer those that the stored tree was made of */
-async function readBlock(db: Db, deploymentId: number, block: number, nodes: Nodes): Promise<readonly Node[]> {
+async function readBlock(
+  db: Db,
+  deploymentId: number,
+  block: number,
+  nodes: Nodes,
+): Promise<readonly Node[]> {
   const range = { start: block * BLOCK_LEAVES, end: (block + 1) * BLOCK_LEAVES };
   const { leaves } = await readLeaves(db, deploymentId, range);
   const [root] = levelsOver(leaves).at(-1) ?? [];
