@@ -114,9 +114,9 @@ const IN_ORDER = `
   deploymentsCreate deploymentsDelete deploymentsCreate deploymentsList deploymentsGet deploymentsUpdate
   bindingsList bindingsRemove bindingsAdd instancesCreate instancesList instancesAggregate instancesRank instancesGet instancesUpdate
   instancesCheck instancesMap
-  deploymentsPublish publicExecute publicExecuteEvent publicGet publicInstances publicAggregate publicRank publicInstance publicHistory publicEntry publicVerify publicStream
+  deploymentsPublish publicExecute publicExecuteEvent publicGet publicInstances publicAggregate publicRank publicInstance publicHistory publicEntry publicVerify publicHead publicProof publicConsistency publicStream
   deploymentsUnpublish deploymentsExecute deploymentsReplay timersList timersGet timersCancel executionsGet executionsGetPublic
-  historyList historyGet definitionsGet historyVerify deploymentsStream deploymentsUsage paymentsList
+  historyList historyGet definitionsGet historyVerify historyHead historyProof historyConsistency deploymentsStream deploymentsUsage paymentsList
   pushesList pushesRetry pushesSkip
   webhooksCreate webhooksList webhooksGet webhooksUpdate webhooksTest webhooksRedeliver webhooksDeliveries webhooksRotateSecret webhooksDelete
   bindingsUpdate schedulesList schedulesPause schedulesResume schedulesRun occurrencesList
