@@ -44,6 +44,10 @@ const WORDS: Record<Divergence['what'], string> = {
   impossible_change: 'changes something that was not there',
   snapshot_differs: 'begins with other entities than those of the world it was made from',
   instance_differs: 'has led to other entities than the server shows',
+  checkpoint_differs: 'is the last of a signed state that was kept, and the history up to it is another one',
+  head_differs:
+    'is the last of the state that the operator signs now, and the history up to it is another one',
+  tail_lost: 'was the last of a signed state that was kept, and the database has lost its end',
 };
 
 function wrongOf({ seq, what, instance }: Divergence): string {
