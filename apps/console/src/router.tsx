@@ -18,6 +18,7 @@ import { STATUSES as OCCURRENCE_STATUSES } from './schedules/ledger-words.js';
 import type { Session } from './session/session.js';
 import { codeIn, SignInPage } from './session/sign-in-page.js';
 import type { Beside } from './ui/messages.js';
+import { loaded } from './ui/not-loaded.js';
 import { nameIn, numberFromOne, oneOf, pageIn, searchOf } from './ui/search-values.js';
 import { MEASURES, RANGES } from './usage/usage-series.js';
 import { WorldsPage } from './worlds/worlds-page.js';
@@ -72,7 +73,7 @@ const page = <Parent extends AnyRoute, const Path extends string, Search = objec
   createRoute({
     getParentRoute: () => parent,
     path,
-    component: lazyRouteComponent(load as () => Promise<Record<string, () => ReactNode>>, name),
+    component: lazyRouteComponent(() => loaded(load) as Promise<Record<string, () => ReactNode>>, name),
     ...(validateSearch && { validateSearch }),
   });
 
@@ -188,6 +189,7 @@ export const createConsoleRouter = (context: RouterContext) =>
     routeTree: tree,
     basepath: '/console',
     context,
+    defaultErrorComponent: PageFailed,
     defaultPreload: 'intent',
     defaultPreloadStaleTime: 0,
     scrollRestoration: true,

@@ -20,8 +20,10 @@ describeWithProgram('chromium', "a deployment's settings in the console", () => 
   });
   afterAll(() => house?.[Symbol.asyncDispose]());
 
-  const confirm = async (page: Page, verb: string) => {
+  /** `name`: what is typed before it can be done. */
+  const confirm = async (page: Page, verb: string, name?: string) => {
     await page.getByRole('button', { name: verb, exact: true }).click();
+    if (name !== undefined) await page.getByLabel(`Type ${name} to confirm`).fill(name);
     await confirmInDialog(page, verb);
   };
 
@@ -108,7 +110,7 @@ describeWithProgram('chromium', "a deployment's settings in the console", () => 
     await page.goto(page.url().replace(/\/live.*/, '/settings'));
     await page.getByRole('heading', { name: 'Season 1b' }).waitFor();
     await page.getByText('After its entry').waitFor();
-    await confirm(page, 'Lock');
+    await confirm(page, 'Lock', 'Season 1b');
     await page.getByText('What it runs is fixed for ever').waitFor();
     expect(await page.getByRole('button', { name: 'Unbind' }).count()).toBe(0);
     await expectSound(watched);
@@ -134,7 +136,7 @@ describeWithProgram('chromium', "a deployment's settings in the console", () => 
     await page.getByRole('option', { name: 'race_result (version 1)' }).waitFor({ state: 'attached' });
     expect(await page.getByRole('option').filter({ hasText: 'training' }).count()).toBe(0);
     await page.goto(page.url().replace(/\/run$/, '/settings'));
-    await confirm(page, 'Delete');
+    await confirm(page, 'Delete', 'Season 2');
     await page.getByRole('heading', { name: 'Derby', level: 1 }).waitFor();
     await page.getByRole('link', { name: 'Season 2' }).first().waitFor({ state: 'detached' });
     expect(watched.faults).toEqual([]);

@@ -169,6 +169,86 @@ describeWithProgram('chromium', 'what a builder runs into during a day with the 
     await two.getByText('horse:SECOND').first().waitFor();
   });
 
+  it('takes back what was refused of a field once it is corrected', async () => {
+    const { world } = await plant(house.orrery);
+    await using watched = await house.open(`${world}/schemas/horse`);
+    const { page } = watched;
+    await page.getByRole('button', { name: 'New attribute' }).click();
+    await page.getByLabel('Name').fill('age');
+    await page.getByLabel('Least (min)').fill('5');
+    await page.getByLabel('Greatest (max)').fill('1');
+    await page.getByRole('button', { name: 'Create' }).click();
+    const wrong = page.getByRole('dialog').locator('[aria-invalid=true]');
+    await wrong.first().waitFor();
+    await page.getByRole('alert').waitFor();
+    // The other bound mends it too.
+    await page.getByLabel('Greatest (max)').fill('10');
+    await page.getByRole('alert').waitFor({ state: 'detached' });
+    expect(await wrong.count()).toBe(0);
+    await expectSound(watched);
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('row', { name: /^age/ }).waitFor();
+  });
+
+  it('shows what another tab has changed of an attribute meanwhile', async () => {
+    const { world } = await plant(house.orrery);
+    await using one = await house.open(`${world}/schemas/horse`);
+    const two = await one.page.context().newPage();
+    await two.goto(one.page.url());
+    for (const page of [one.page, two]) {
+      await page.getByRole('button', { name: 'Edit stamina' }).click();
+      await page.getByLabel('Greatest (max)').waitFor();
+    }
+    await one.page.getByLabel('Greatest (max)').fill('111');
+    await one.page.getByRole('button', { name: 'Save' }).click();
+    await one.page.getByRole('dialog').waitFor({ state: 'detached' });
+    await two.getByLabel('Greatest (max)').fill('222');
+    await two.getByRole('button', { name: 'Save' }).click();
+    await two.getByText('Somebody else has changed it since you opened it').waitFor();
+    await two.getByRole('region', { name: 'What is there now, and yours' }).getByText('111').waitFor();
+    await expectSound({ ...one, page: two });
+    await two.getByRole('button', { name: 'Save mine over it' }).click();
+    await two.getByRole('row', { name: /^stamina.*222/ }).waitFor();
+  });
+
+  // As after a release that has replaced its files, and as on a line that is gone.
+  it.each(['missing', 'away'])(
+    'says that a page whose files are %s did not load, and loads it later',
+    async (end) => {
+      await using watched = await house.open('/');
+      const { page } = watched;
+      await page.getByRole('heading', { name: 'Worlds', exact: true }).waitFor();
+      await page.route('**/assets/keys-page*', (route) =>
+        end === 'away' ? route.abort() : route.fulfill({ status: 404 }),
+      );
+      await page.getByRole('link', { name: 'API keys' }).click();
+      await page.getByRole('heading', { name: 'This page did not load' }).waitFor();
+      // The browser says of a script that is missing what the router says of the page: that is no fault of it.
+      await expectSound({ ...watched, faults: [] });
+      await page.setViewportSize({ width: 1280, height: 860 });
+      await page.route('**/console/keys', (route) => route.abort());
+      await page.getByRole('button', { name: 'Reload' }).click();
+      await page.getByText('The server does not answer.').waitFor();
+      await page.unrouteAll();
+      await page.getByRole('button', { name: 'Reload' }).click();
+      await page.getByRole('heading', { name: 'API keys' }).waitFor();
+    },
+  );
+
+  it('keeps a form whose editor did not load, and loads that again', async () => {
+    const { world } = await plant(house.orrery);
+    await using watched = await house.open(world);
+    const { page } = watched;
+    await page.route('**/assets/editor*.js', (route) => route.abort());
+    await page.getByRole('link', { name: 'New event' }).first().click();
+    await page.getByLabel('Name').fill('kept');
+    await page.getByText('The editor could not be loaded').first().waitFor();
+    await page.unrouteAll();
+    await page.getByRole('button', { name: 'Try again' }).first().click();
+    await page.getByRole('textbox', { name: 'Input', exact: true }).waitFor();
+    expect(await page.getByLabel('Name').inputValue()).toBe('kept');
+  });
+
   it('follows in eight tabs with one connection, each up to the last entry', async () => {
     const planted = await plant(house.orrery);
     await using first = await house.open(`${planted.path}/live`);

@@ -78,6 +78,10 @@ describeWithProgram('chromium', 'building a world in the console', () => {
     await confirmInDialog(page, 'Publish');
     await page.getByText('published', { exact: true }).waitFor();
     await button(page, 'Delete').click();
+    // What cannot be undone is typed before.
+    expect(await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).isDisabled()).toBe(true);
+    await page.getByLabel('Type Racecourse to confirm').fill('Racecourse');
+    await expectSound(watched);
     await confirmInDialog(page, 'Delete');
     await page.getByText('You have no worlds yet').waitFor();
   });

@@ -68,7 +68,7 @@ function DeploymentForm({ world, events, source, seq }: DeploymentFormProps) {
     chosen: events.filter(isBindable).map(({ name }) => name) as readonly string[],
     isLocked: false,
   }));
-  const { draft, change, field } = useDraft(initial, LABELS, create.error);
+  const { draft, change, field, refusal } = useDraft(initial, LABELS, create.error);
   const { chosen, isLocked } = draft;
   const submit = () => {
     const sourceSeq = readNumber(draft.sourceSeq);
@@ -89,6 +89,7 @@ function DeploymentForm({ world, events, source, seq }: DeploymentFormProps) {
       <SaveForm
         verb={source ? 'Clone' : 'Create the deployment'}
         save={create}
+        refusal={refusal}
         failed="The deployment was not created"
         labels={LABELS}
         isAtField={isAtField}
@@ -117,7 +118,7 @@ function DeploymentForm({ world, events, source, seq }: DeploymentFormProps) {
             {events.length === 0 && <NoEvents world={world} />}
           </CheckList>
         )}
-        <details open={isRefusedInside(create.error)}>
+        <details open={isRefusedInside(refusal)}>
           <summary className="mb-3 font-medium">Model, payments and privacy</summary>
           <ModelAndPaymentFields field={field} />
         </details>

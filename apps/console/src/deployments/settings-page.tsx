@@ -18,6 +18,7 @@ import { Conflict, isConflict } from '../ui/conflict.js';
 import { Confirm, LeaveGuard } from '../ui/dialog.js';
 import { Await, ErrorNote, problemAt, Said } from '../ui/messages.js';
 import { Card, Details, Section } from '../ui/page.js';
+import { memberByLabel, useRefusal } from '../ui/refusal.js';
 import { fieldOf, SaveForm } from '../ui/save-form.js';
 import { CopyableCode, Time } from '../ui/values.js';
 import { WebhooksSection } from '../webhooks/webhooks-section.js';
@@ -79,13 +80,15 @@ function SettingsForm({ deployment }: { deployment: Deployment }) {
   const conflict = isConflict(save.error) && (
     <Conflict theirs={stored} mine={draft} onOverwrite={overwrite} />
   );
-  const field = fieldOf(draft, change, SETTINGS_LABELS, (pointer) => problemAt(save.error, pointer));
+  const refusal = useRefusal(save.error, draft, memberByLabel(SETTINGS_LABELS));
+  const field = fieldOf(draft, change, SETTINGS_LABELS, (pointer) => problemAt(refusal, pointer));
   return (
     <Card>
       <LeaveGuard isChanged={isChanged} />
       <SaveForm
         verb="Save"
         save={save}
+        refusal={refusal}
         failed="The settings were not saved"
         labels={SETTINGS_LABELS}
         onSubmit={() => isChanged && save.mutate()}
@@ -142,7 +145,11 @@ const Line = ({ title, words, children }: LineProps) => (
   </div>
 );
 
-export function StateSection({ deployment: { name, isPaused, isPublic, mode } }: { deployment: Deployment }) {
+export function StateSection({
+  deployment: { name, address, isPaused, isPublic, mode },
+}: {
+  deployment: Deployment;
+}) {
   const ref = useDeploymentRef();
   const act = useChange(
     (orrery, verb: 'publish' | 'unpublish' | 'pause' | 'resume' | 'lock') =>
@@ -171,6 +178,11 @@ export function StateSection({ deployment: { name, isPaused, isPublic, mode } }:
             {publishing.otherwise}
           </Confirm>
         </Line>
+        {isPublic && (
+          <Line title="Address to hand out" words="Whoever opens it needs no key.">
+            <CopyableCode text={publicAddress(address)} what="address to hand out" />
+          </Line>
+        )}
         {mode === 'locked' ? (
           <Line
             title="Locked"
@@ -184,6 +196,7 @@ export function StateSection({ deployment: { name, isPaused, isPublic, mode } }:
             <Confirm
               verb="Lock"
               title="Lock the deployment for ever?"
+              typed={name}
               onConfirm={() => act.mutateAsync('lock')}
             >
               What it runs can never be changed any more: its bindings, their versions, the schemas, the
@@ -214,6 +227,9 @@ export function StateSection({ deployment: { name, isPaused, isPublic, mode } }:
     </Section>
   );
 }
+
+/** The page for players of a published deployment. */
+const publicAddress = (address: string): string => `${location.origin}/play/${address}`;
 
 const PAUSED = { title: 'Paused', words: 'Executions are refused, and no schedule is due.' };
 const RUNNING = {
@@ -246,7 +262,7 @@ function Deletion({ name }: { name: string }) {
     keyOf(DEPLOYMENTS, path),
   ]);
   return (
-    <Confirm verb="Delete" title={`Delete ${name}?`} onConfirm={remove}>
+    <Confirm verb="Delete" title={`Delete ${name}?`} typed={name} onConfirm={remove}>
       The deployment, its instances and its history are deleted. This cannot be undone.
     </Confirm>
   );

@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useState } from 'react';
+import type { ReactNode } from 'react';
 import { useNextTimes } from '../api/deployments.js';
 import type { EntitySchema } from '../api/records.js';
 import { useSchemas } from '../api/worlds.js';
@@ -7,6 +7,7 @@ import { JsonEditor } from '../ui/json-editor/json-editor.js';
 import { problemAt, problemsOf, wordsOf } from '../ui/messages.js';
 import { Card } from '../ui/page.js';
 import { fieldOf } from '../ui/save-form.js';
+import { useSettled } from '../ui/settled.js';
 import { Time } from '../ui/values.js';
 import type { Answer, ChangeMode, VersionDraft } from './version-draft.js';
 import { Reads } from './version-reads.js';
@@ -288,15 +289,3 @@ export function CronFields({ draft, field, json }: PartProps) {
 
 const isAtField = (error: unknown): boolean =>
   problemsOf(error).some(({ pointer }) => pointer === '/schedule' || pointer === '/timezone');
-
-/** How long a text must stay the same before it is asked about, in milliseconds. */
-const SETTLE_MS = 300;
-
-function useSettled(text: string): string {
-  const [settled, setSettled] = useState(text);
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(text), SETTLE_MS);
-    return () => clearTimeout(timer);
-  }, [text]);
-  return settled;
-}

@@ -13,9 +13,10 @@ import { LeaveGuard } from '../ui/dialog.js';
 import { Required, showFirstWrong, TextField, useRequired } from '../ui/field.js';
 import { type Beside, ErrorNote, problemAt, problemsOf, Unreadable } from '../ui/messages.js';
 import { Card, Page } from '../ui/page.js';
+import { useRefusal } from '../ui/refusal.js';
 import { NEW_VERSION, type VersionDraft, versionBodyOf, versionDraftOf } from './version-draft.js';
 import { VersionForm } from './version-form.js';
-import { FIRST_VERSION, type VersionProblems, versionProblems } from './version-words.js';
+import { FIRST_VERSION, memberOfVersion, type VersionProblems, versionProblems } from './version-words.js';
 
 /** What the pages show that follow: the service's words beside its answer. */
 const saying = ({ message, warnings }: Beside) => ({
@@ -49,7 +50,7 @@ export function NewEventPage() {
       lead="What can happen in this world. Further versions of it can follow."
       world={world}
       initial={NEW_VERSION}
-      isChanged={name !== '' || description !== ''}
+      fields={{ name, description }}
       save={create}
       at={FIRST_VERSION}
       verb="Create the event"
@@ -59,22 +60,24 @@ export function NewEventPage() {
         </ButtonLink>
       }
     >
-      <Card className="mb-5 grid gap-4 sm:grid-cols-2">
-        <TextField
-          label="Name"
-          required
-          value={name}
-          onChange={setName}
-          hint="Such as race_result."
-          error={problemAt(create.error, '/name')}
-        />
-        <TextField
-          label="Description"
-          value={description}
-          onChange={setDescription}
-          error={problemAt(create.error, '/description')}
-        />
-      </Card>
+      {(refusal) => (
+        <Card className="mb-5 grid gap-4 sm:grid-cols-2">
+          <TextField
+            label="Name"
+            required
+            value={name}
+            onChange={setName}
+            hint="Such as race_result."
+            error={problemAt(refusal, '/name')}
+          />
+          <TextField
+            label="Description"
+            value={description}
+            onChange={setDescription}
+            error={problemAt(refusal, '/description')}
+          />
+        </Card>
+      )}
     </VersionEditor>
   );
 }
@@ -128,8 +131,8 @@ function OneVersion({ event: ref, version, source }: OneVersionProps) {
       save={save}
       conflict={(draft) => (
         <Conflict
-          theirs={source && versionBodyOf(versionDraftOf(source))}
-          mine={versionBodyOf(draft)}
+          theirs={source && shownBody(versionDraftOf(source))}
+          mine={shownBody(draft)}
           onOverwrite={() => {
             guard.renew();
             save.mutate(draft);
@@ -140,6 +143,15 @@ function OneVersion({ event: ref, version, source }: OneVersionProps) {
       cancel={<ButtonLink {...page}>Cancel</ButtonLink>}
     />
   );
+}
+
+/** As it is sent; as it is typed where that cannot be read. */
+function shownBody(draft: VersionDraft): unknown {
+  try {
+    return versionBodyOf(draft);
+  } catch {
+    return draft;
+  }
 }
 
 interface EditorProps {
@@ -154,26 +166,32 @@ interface EditorProps {
   cancel: ReactNode;
   /** Shown where somebody else has changed the version meanwhile. */
   conflict?: (draft: VersionDraft) => ReactNode;
-  /** Above the version: fields of the event. */
-  children?: ReactNode;
-  /** Whether something was entered in them. */
-  isChanged?: boolean;
+  /** Above the version: fields of the event, with what is refused of them. */
+  children?: (refusal: Error | null) => ReactNode;
+  /** Their texts, by their members of the request. */
+  fields?: Readonly<Record<string, string>>;
 }
 
+const NO_FIELDS = {};
+
 function VersionEditor({ title, lead, world, initial, children, conflict, ...props }: EditorProps) {
-  const { save, at = '', isChanged = false } = props;
+  const { save, at = '', fields = NO_FIELDS } = props;
   const [draft, setDraft] = useState(initial);
   const required = useRequired();
-  const problems = versionProblems(save.error, at);
+  const refusal = useRefusal<Readonly<Record<string, unknown>>>(save.error, { ...draft, ...fields }, (pointer) =>
+    pointer.startsWith(`${at}/`) ? memberOfVersion(pointer.slice(at.length)) : pointer.slice(1),
+  );
+  const problems = versionProblems(refusal, at);
+  const isTyped = Object.values(fields).some((text) => text !== '');
   // The answer to what was sent has marked the fields.
   useEffect(() => {
     if (save.error !== null) showFirstWrong(required.part.current);
   }, [required.part, save.error]);
   return (
     <Page title={title} lead={lead}>
-      <LeaveGuard isChanged={isChanged || JSON.stringify(draft) !== JSON.stringify(initial)} />
+      <LeaveGuard isChanged={isTyped || JSON.stringify(draft) !== JSON.stringify(initial)} />
       <Required required={required}>
-        {children}
+        {children?.(refusal)}
         <VersionForm
           world={world}
           draft={draft}
@@ -184,6 +202,7 @@ function VersionEditor({ title, lead, world, initial, children, conflict, ...pro
       {isConflict(save.error) && conflict?.(draft)}
       <SaveBar
         {...props}
+        refusal={refusal}
         problems={problems}
         onShow={() => showFirstWrong(required.part.current)}
         onSave={() => required.isComplete() && save.mutate(draft)}
@@ -193,18 +212,19 @@ function VersionEditor({ title, lead, world, initial, children, conflict, ...pro
 }
 
 interface SaveBarProps extends Pick<EditorProps, 'save' | 'verb' | 'cancel'> {
+  refusal: Error | null;
   problems: VersionProblems;
   onSave: () => void;
   onShow: () => void;
 }
 
-const SaveBar = ({ verb, save: { error, isPending }, problems, onSave, onShow, cancel }: SaveBarProps) => (
+const SaveBar = ({ verb, save: { isPending }, refusal: error, problems, ...props }: SaveBarProps) => (
   <div className="sticky bottom-0 z-10 -mx-4 mt-6 border-t border-line bg-bg px-4 py-3 sm:-mx-6 sm:px-6">
     {areAllShown(error, problems) ? (
       <p role="alert" className="mb-2 flex flex-wrap items-center gap-2 font-medium text-bad">
         {error instanceof Unreadable ? error.message : 'It was not saved.'} Look at:{' '}
         {partsIn(error, problems).join(', ')}.
-        <Button size="small" onClick={onShow}>
+        <Button size="small" onClick={props.onShow}>
           Show
         </Button>
       </p>
@@ -217,8 +237,8 @@ const SaveBar = ({ verb, save: { error, isPending }, problems, onSave, onShow, c
       />
     )}
     <div className="flex justify-end gap-2">
-      {cancel}
-      <Button look="primary" pending={isPending} onClick={onSave}>
+      {props.cancel}
+      <Button look="primary" pending={isPending} onClick={props.onSave}>
         {verb}
       </Button>
     </div>

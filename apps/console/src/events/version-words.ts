@@ -1,6 +1,6 @@
 import type { EventVersion } from '../api/records.js';
 import { type FieldLabels, isIn, labelAt, partWords, problemsBelow } from '../ui/messages.js';
-import type { ChangeMode } from './version-draft.js';
+import type { ChangeMode, VersionDraft } from './version-draft.js';
 
 type Guards = NonNullable<EventVersion['guards']>;
 
@@ -86,6 +86,30 @@ const PARTS = [
   '/executionSettings/priceUsd',
   '/executionSettings/cron',
 ];
+
+/** What of the form each part is made of. */
+const MEMBERS = {
+  '/inputSchema': 'inputSchema',
+  '/outputSchema': 'outputSchema',
+  '/readEntities': 'reads',
+  '/readHistory': 'memory',
+  '/stateChanges': 'modes',
+  '/mutationSettings/template': 'template',
+  '/mutationSettings/behaviorPrompt': 'prompt',
+  '/behaviorPrompt': 'prompt',
+  '/guards/maxInstances': 'maxInstances',
+  '/guards/maxDelta': 'maxDelta',
+  '/guards/deny': 'deny',
+  '/followUps': 'followUps',
+  '/executionSettings/priceUsd': 'priceUsd',
+  '/executionSettings/cron/schedule': 'schedule',
+  '/executionSettings/cron/timezone': 'timezone',
+  '/executionSettings/cron/input': 'cronInput',
+} as const satisfies Readonly<Record<string, keyof VersionDraft>>;
+
+/** The member of the form that a pointer into the body is about; undefined where no single one is. */
+export const memberOfVersion = (pointer: string): keyof VersionDraft | undefined =>
+  Object.entries(MEMBERS).find(([part]) => isIn(part, pointer))?.[1];
 
 /** Beside the version in the request that creates an event. */
 const EVENT_LABELS = { '/name': 'Name', '/description': 'Description' };

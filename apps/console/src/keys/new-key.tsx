@@ -44,7 +44,7 @@ export function NewKey({ me, onToken, onClose }: NewKeyProps) {
     life: (end === null ? '30' : 'session') as Life,
     signedBy: '',
   };
-  const { draft, change, field } = useDraft(initial, LABELS, create.error);
+  const { draft, change, field, refusal } = useDraft(initial, LABELS, create.error);
   const { scopes, life } = draft;
   const wallets = useWallets();
   const signers = me.account.wallet === null ? [] : wallets;
@@ -56,7 +56,7 @@ export function NewKey({ me, onToken, onClose }: NewKeyProps) {
     const body = { name, scopes: [...scopes], ...(expiresAt !== undefined && { expiresAt }) };
     create.mutate({ body, signer: isSigned ? signer : undefined });
   };
-  const form = { verb: 'Create', save: create, labels: LABELS, onSubmit: submit, cancel: onClose };
+  const form = { verb: 'Create', save: create, refusal, labels: LABELS, onSubmit: submit, cancel: onClose };
   return (
     <SaveForm {...form} failed="No key was made" disabled={scopes.length === 0} className="space-y-4">
       <TextField {...field('name')} required hint="What it is for, such as the program that uses it." />

@@ -8,6 +8,7 @@ import { Await } from '../ui/messages.js';
 import { Card, Details, Section } from '../ui/page.js';
 import { Badge, CopyableCode, Time } from '../ui/values.js';
 import { Consequences } from './consequences.js';
+import { Beside, useWholeEntry } from './entry-beside.js';
 import { beginOf, callerOf, type JournalEntry, reasonOf, titleOf } from './entry-words.js';
 import { useLive } from './live.js';
 import { blockOf } from './queries.js';
@@ -39,6 +40,7 @@ export function EntryPanel() {
 
 function Entry({ entry }: { entry: JournalEntry }) {
   const { status, executedAt, trigger, error, input, result, hash, id } = entry;
+  const whole = useWholeEntry(entry);
   return (
     <Card className="space-y-3">
       <p className="flex flex-wrap items-center gap-2">
@@ -56,6 +58,7 @@ function Entry({ entry }: { entry: JournalEntry }) {
       <Consequences entry={entry} />
       <Part title="Input" value={input} />
       {result !== null && <Part title="Result" value={result} />}
+      <Beside query={whole} />
       <Details
         items={{
           When: <Time at={executedAt} />,

@@ -6,6 +6,7 @@ import { listKeyOf } from '../api/read.js';
 import { FormButton } from '../ui/dialog.js';
 import { TextField } from '../ui/field.js';
 import { problemAt } from '../ui/messages.js';
+import { memberByLabel, useRefusal } from '../ui/refusal.js';
 import { SaveForm } from '../ui/save-form.js';
 import { useLive } from './live.js';
 
@@ -52,20 +53,15 @@ function ForkForm({ seq, onClose }: { seq: number; onClose: () => void }) {
   );
   const [typed, setName] = useState<string>();
   const name = typed ?? `${source?.name ?? 'Deployment'} from ${seq}`;
-  const form = { save: fork, labels: LABELS, onSubmit: () => fork.mutate(name), cancel: onClose };
+  const refusal = useRefusal(fork.error, { name }, memberByLabel(LABELS));
+  const form = { save: fork, refusal, labels: LABELS, onSubmit: () => fork.mutate(name), cancel: onClose };
   return (
     <SaveForm {...form} verb="Fork" failed="The fork was not made">
       <p className="mb-3 text-muted">
         The new deployment begins with the instances as they were after entry {seq} and with the events that
         are bound now. What happens there changes nothing here.
       </p>
-      <TextField
-        label="Name"
-        value={name}
-        onChange={setName}
-        required
-        error={problemAt(fork.error, '/name')}
-      />
+      <TextField label="Name" value={name} onChange={setName} required error={problemAt(refusal, '/name')} />
     </SaveForm>
   );
 }

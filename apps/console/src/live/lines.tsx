@@ -99,6 +99,7 @@ function Drawing({ histories, chosen, over }: DrawingProps) {
         x={x.map(Number)}
         xKind={over}
         kind="steps"
+        isWhole={points.flat().every(({ value }) => Number.isInteger(value ?? 0))}
         series={labels.map((label, index) => ({ label, values: columns[index] ?? [] }))}
         marker={marked}
         onPick={(at) => go(nearestSeq(points, over, at))}

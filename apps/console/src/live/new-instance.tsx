@@ -9,13 +9,14 @@ import {
   useDeploymentRef,
 } from '../api/deployments.js';
 import type { Attribute, NewInstance as Body, EntitySchema } from '../api/records.js';
-import { emptyObject, type Problems, problemMap, readDraft } from '../forms/drafts.js';
+import { emptyObject, type ObjectDraft, type Problems, problemMap, readDraft } from '../forms/drafts.js';
 import type { ObjectField } from '../forms/form-model.js';
 import { fieldOfSchema } from '../forms/form-model.js';
 import { MemberControls } from '../forms/input-form.js';
 import { FormButton } from '../ui/dialog.js';
 import { named, SelectField, TextField } from '../ui/field.js';
-import { partWords, problemAt, problemsBelow } from '../ui/messages.js';
+import { below, partWords, problemAt, problemsBelow } from '../ui/messages.js';
+import { useRefusal } from '../ui/refusal.js';
 import { SaveForm } from '../ui/save-form.js';
 
 interface NewInstanceProps {
@@ -55,6 +56,9 @@ function InstanceForm({ schemas, begin, onClose }: InstanceFormProps) {
     const read = state.read();
     if (read) create.mutate({ entitySchema, instanceId, state: read });
   };
+  // Each attribute by its pointer, as the service names it.
+  const entered: Record<string, unknown> = { '/instanceId': instanceId, ...byPointer(state.draft) };
+  const refusal = useRefusal(create.error, entered, memberOfState);
   const choose = (next: string) => {
     setSchema(next);
     state.restart(next);
@@ -64,6 +68,7 @@ function InstanceForm({ schemas, begin, onClose }: InstanceFormProps) {
     <SaveForm
       verb="Create"
       save={create}
+      refusal={refusal}
       failed="The instance was not created"
       nameOf={nameOf}
       isAtField={(pointer) => pointer === '/instanceId' || STATE.test(pointer)}
@@ -83,7 +88,7 @@ function InstanceForm({ schemas, begin, onClose }: InstanceFormProps) {
         value={instanceId}
         onChange={setInstanceId}
         hint={`Names it among those of ${entitySchema}. Events change it as ${entitySchema}:${instanceId || '…'}.`}
-        error={problemAt(create.error, '/instanceId')}
+        error={problemAt(refusal, '/instanceId')}
       />
       {state.form.members.length > 0 && (
         <MemberControls
@@ -91,14 +96,18 @@ function InstanceForm({ schemas, begin, onClose }: InstanceFormProps) {
           draft={state.draft}
           onChange={state.enter}
           pointer=""
-          problems={
-            state.problems.size > 0 ? state.problems : problemMap(problemsBelow(create.error, '/state'))
-          }
+          problems={state.problems.size > 0 ? state.problems : problemMap(problemsBelow(refusal, '/state'))}
         />
       )}
     </SaveForm>
   );
 }
+
+const byPointer = (draft: ObjectDraft) =>
+  Object.fromEntries(Object.entries(draft).map(([name, value]) => [below('/state', name), value]));
+
+/** `/state/wins` of `/state/wins/3`. */
+const memberOfState = (pointer: string): string => pointer.split('/', STATE.test(pointer) ? 3 : 2).join('/');
 
 const STATE = /^\/state(?=\/|$)/;
 const NONE: Problems = new Map();

@@ -83,7 +83,8 @@ export function ScheduleCard({ schedule, isChosen }: { schedule: Schedule; isCho
       </div>
       <Timing of={schedule} />
       <p className="mt-2 text-sm text-muted">
-        {counter.toLocaleString('en')} fired
+        {counter.toLocaleString('en')} due {counter === 1 ? 'time has' : 'times have'} fired, runs by hand
+        aside
         {consecutiveFailures > 0 && `, the last ${consecutiveFailures} failed`}
       </p>
       {lastError && (

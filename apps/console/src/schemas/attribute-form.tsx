@@ -1,10 +1,13 @@
 import { useState } from 'react';
 import { useChange } from '../api/change.js';
-import { keyOf } from '../api/read.js';
+import { useGuard } from '../api/guard.js';
+import { keyOf, useGet } from '../api/read.js';
 import type { Attribute } from '../api/records.js';
 import { SCHEMA, SCHEMAS } from '../api/worlds.js';
+import { Conflict, isConflict } from '../ui/conflict.js';
 import { FormButton } from '../ui/dialog.js';
 import { CheckField, NumberField, SelectField, TextField } from '../ui/field.js';
+import { Await } from '../ui/messages.js';
 import { SaveForm, useDraft } from '../ui/save-form.js';
 import { listOf, numberIn } from '../ui/typed-text.js';
 import { isUnreadable, readTyped, samplesOf, whyWrong } from './check-value.js';
@@ -36,7 +39,13 @@ export const AttributeButton = (props: EditProps) => {
         } as const);
   return (
     <FormButton {...look} wide>
-      {(close) => <AttributeForm {...props} onClose={close} />}
+      {(close) =>
+        attribute === undefined ? (
+          <AttributeForm {...props} onClose={close} />
+        ) : (
+          <StoredAttribute {...props} name={attribute.name} onClose={close} />
+        )
+      }
     </FormButton>
   );
 };
@@ -61,18 +70,35 @@ const LABELS = {
   '/indexed': 'Indexed',
 };
 
-function AttributeForm({ attribute, onClose, ...ref }: EditProps & { onClose: () => void }) {
+/** The form of an attribute as it is now, so that a change of somebody else's is not lost. */
+function StoredAttribute({ name, onClose, world, schema }: FormProps & { name: string }) {
+  const ref = { world, schema };
+  return (
+    <Await query={useGet(ATTRIBUTE, { path: { ...schemaPath(ref), name } })} what="the attribute">
+      {(attribute) => <AttributeForm {...ref} attribute={attribute} onClose={onClose} />}
+    </Await>
+  );
+}
+
+/** Those of which each may be wrong for what another says. */
+const RULES = ['type', 'min', 'max', 'enum', 'pattern', 'defaultValue'] as const;
+
+type FormProps = EditProps & { onClose: () => void };
+
+function AttributeForm({ attribute, onClose, ...ref }: FormProps) {
   const path = schemaPath(ref);
+  const own = { ...path, name: attribute?.name ?? '' };
+  const guard = useGuard(ATTRIBUTE, own);
   const save = useChange(
     (orrery, body: ReturnType<typeof bodyOf>) =>
       attribute === undefined
         ? orrery.post(ATTRIBUTES, { path, body })
-        : orrery.put(ATTRIBUTE, { path: { ...path, name: attribute.name }, body }),
+        : orrery.put(ATTRIBUTE, { path: own, headers: guard.headers(), body }),
     [keyOf(SCHEMAS, path)],
     onClose,
   );
   const initial = attribute === undefined ? EMPTY : draftOf(attribute);
-  const { draft, change, field } = useDraft(initial, LABELS, save.error);
+  const { draft, change, field, refusal } = useDraft<AttributeDraft>(initial, LABELS, save.error, RULES);
   const { type, defaultValue, required, indexed } = draft;
   const isNumber = type === 'integer' || type === 'float';
   const wrongDefault = wrongText(defaultValue, draft);
@@ -82,7 +108,21 @@ function AttributeForm({ attribute, onClose, ...ref }: EditProps & { onClose: ()
     <SaveForm
       verb={attribute === undefined ? 'Create' : 'Save'}
       save={save}
+      refusal={refusal}
       labels={LABELS}
+      conflict={
+        isConflict(save.error) &&
+        attribute && (
+          <Conflict
+            theirs={draftOf(attribute)}
+            mine={draft}
+            onOverwrite={() => {
+              guard.renew();
+              save.mutate(bodyOf(draft));
+            }}
+          />
+        )
+      }
       onSubmit={() => save.mutate(bodyOf(draft))}
       cancel={onClose}
       failed="The attribute was not saved"

@@ -9,6 +9,7 @@ import { TextField } from '../ui/field.js';
 import { JsonEditor } from '../ui/json-editor/json-editor.js';
 import { ErrorNote, problemAt } from '../ui/messages.js';
 import { Section } from '../ui/page.js';
+import { memberByLabel, useRefusal } from '../ui/refusal.js';
 import { actionsColumn, type Column, Table } from '../ui/table.js';
 import { Badge } from '../ui/values.js';
 import type { SchemaRef } from './attribute-form.js';
@@ -142,6 +143,7 @@ interface MappingFormProps extends SchemaRef {
   readonly onClose: () => void;
 }
 
+const PARTS = { '/where': 'Also map what satisfies', '/mapping': 'New values' };
 const BEGINNING = '{\n  "attribute": "{{ instance.old }}",\n  "old": null\n}';
 
 function MappingForm({ deployment, world, schema, onClose }: MappingFormProps) {
@@ -153,6 +155,7 @@ function MappingForm({ deployment, world, schema, onClose }: MappingFormProps) {
     const asked = { entitySchema: schema, mapping, ...(where.trim() !== '' && { where }) };
     return { verb, ...(await throughInstances(orrery, deployment, verb, asked)) };
   }, keys);
+  const refusal = useRefusal(run.error, { where, mapping: text }, memberByLabel(PARTS));
   return (
     <div className="space-y-4">
       <JsonEditor
@@ -168,9 +171,9 @@ function MappingForm({ deployment, world, schema, onClose }: MappingFormProps) {
         hint="A CEL condition, such as has(instance.old); empty: only what does not satisfy the schema."
         value={where}
         onChange={setWhere}
-        error={problemAt(run.error, '/where')}
+        error={problemAt(refusal, '/where')}
       />
-      <ErrorNote title="Nothing more was mapped" error={run.error} />
+      <ErrorNote title="Nothing more was mapped" error={refusal} />
       {run.data !== undefined && <Outcome {...run.data} />}
       <div className="flex gap-2">
         <Button onClick={() => run.mutate('check')} pending={run.isPending}>

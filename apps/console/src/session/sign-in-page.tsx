@@ -92,7 +92,12 @@ function KeyForm() {
         required
         value={key}
         onChange={setKey}
-        hint="It begins with orrery_ and is kept for this tab only. The all-in-one prints one when it starts."
+        hint={
+          <>
+            It begins with orrery_ and is kept for this tab only. The all-in-one prints one when it starts,
+            and <code className="font-mono">npm run orrery -- console</code> prints a link that signs you in.
+          </>
+        }
       />
       <ErrorNote title="The key was not accepted" error={signIn.error} />
       <Button type="submit" look="primary" className="mt-4 w-full" pending={signIn.isPending}>

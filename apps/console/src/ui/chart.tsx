@@ -18,6 +18,8 @@ export interface ChartProps {
   xKind: 'seq' | 'time' | 'day';
   series: readonly ChartSeries[];
   kind: 'steps' | 'bars';
+  /** Whether its values count things: half ones are no ticks then. */
+  isWhole?: boolean | undefined;
   /** How a value is written; as it is by default. */
   format?: ((value: number) => string) | undefined;
   /** The x that is marked with a line. */
@@ -33,14 +35,14 @@ export default function Plot(props: ChartProps) {
   const latest = useRef({ marker, onPick, x, series });
   latest.current = { marker, onPick, x, series };
   const colours = useColours(host);
-  const { xKind, kind, format } = props;
+  const { xKind, kind, format, isWhole } = props;
   const names = series.map((one) => one.label).join('\n');
   useEffect(() => {
     const element = host.current;
     if (element === null || colours === undefined) return;
     const { x: xs, series: lines } = latest.current;
     const own = (line: number, at: number) => latest.current.series[line]?.own?.[at];
-    const options = optionsOf({ xKind, kind, format, names: names.split('\n'), colours, own });
+    const options = optionsOf({ xKind, kind, format, isWhole, names: names.split('\n'), colours, own });
     options.width = element.clientWidth;
     options.hooks = {
       draw: [(drawn) => drawMarker(drawn, latest.current.marker, colours.accent)],
@@ -55,7 +57,7 @@ export default function Plot(props: ChartProps) {
       made.destroy();
       plot.current = null;
     };
-  }, [xKind, kind, format, names, colours]);
+  }, [xKind, kind, format, isWhole, names, colours]);
   useEffect(() => plot.current?.setData(dataOf(x, series)), [x, series]);
   useEffect(() => {
     latest.current.marker = marker;
@@ -91,14 +93,14 @@ function drawMarker(plot: uPlot, marker: number | undefined, colour: string): vo
   ctx.restore();
 }
 
-interface LookOptions extends Pick<ChartProps, 'xKind' | 'kind' | 'format'> {
+interface LookOptions extends Pick<ChartProps, 'xKind' | 'kind' | 'format' | 'isWhole'> {
   names: readonly string[];
   colours: NonNullable<ReturnType<typeof useColours>>;
   /** The value that is said in place of the drawn one. */
   own: (series: number, at: number) => number | null | undefined;
 }
 
-function optionsOf({ xKind, kind, format, names, colours, own }: LookOptions): uPlot.Options {
+function optionsOf({ xKind, kind, format, isWhole, names, colours, own }: LookOptions): uPlot.Options {
   const axis = {
     stroke: colours.muted,
     grid: { stroke: colours.line, width: 1 },
@@ -118,7 +120,12 @@ function optionsOf({ xKind, kind, format, names, colours, own }: LookOptions): u
     ...(xKind === 'day' && { tzDate: (at: number) => uPlot.tzDate(new Date(at * 1000), 'Etc/UTC') }),
     axes: [
       { ...axis, ...X_AXES[xKind] },
-      { ...axis, size: 60, values: (_plot, ticks) => ticks.map(write) },
+      {
+        ...axis,
+        size: 60,
+        ...(isWhole && { incrs: WHOLE_STEPS }),
+        values: (_plot, ticks) => ticks.map(write),
+      },
     ],
     cursor: { y: false },
     series: [

@@ -3,6 +3,7 @@ import { useMutation } from '@tanstack/react-query';
 import { useBlocker } from '@tanstack/react-router';
 import { createContext, type ReactNode, useContext, useState } from 'react';
 import { Button, type ButtonProps } from './button.js';
+import { Form, TextField } from './field.js';
 import { ErrorNote } from './messages.js';
 
 interface DialogProps {
@@ -53,40 +54,62 @@ interface ConfirmProps extends Pick<ButtonProps, 'look' | 'size' | 'disabled'> {
   title: string;
   /** What happens, and whether it can be undone. */
   children: ReactNode;
+  /** What one types before it can be done; for what cannot be undone. */
+  typed?: string | undefined;
   /** Does it; the dialog closes when it has been done and shows the error when not. */
   onConfirm: () => Promise<unknown>;
 }
 
-export function Confirm({ verb, title, children, onConfirm, look = 'danger', ...button }: ConfirmProps) {
-  const question = { verb, title, children, onConfirm };
+export function Confirm({ verb, title, children, onConfirm, typed, look = 'danger', ...button }: ConfirmProps) {
+  const question = { verb, title, children, onConfirm, typed };
   const [isOpen, setOpen] = useState(false);
+  const [text, setText] = useState('');
   // What is being done may turn the question into its opposite before the dialog has closed.
   const [asked, setAsked] = useState(question);
   const doing = useMutation({ mutationFn: () => asked.onConfirm(), onSuccess: () => setOpen(false) });
   const ask = () => {
     doing.reset();
     setAsked(question);
+    setText('');
     setOpen(true);
   };
   const close = () => setOpen(false);
+  const isMeant = asked.typed === undefined || text.trim() === asked.typed.trim();
   return (
     <>
       <Button {...button} look={look} onClick={ask}>
         {verb}
       </Button>
       <Dialog title={asked.title} open={isOpen} onClose={close}>
-        <div>{asked.children}</div>
-        <ErrorNote error={doing.error} />
-        <Actions>
-          <Button onClick={close}>Cancel</Button>
-          <Button
-            look={look === 'danger' ? 'danger' : 'primary'}
-            pending={doing.isPending}
-            onClick={() => doing.mutate()}
-          >
-            {asked.verb}
-          </Button>
-        </Actions>
+        <Form onSubmit={() => isMeant && doing.mutate()}>
+          <div>{asked.children}</div>
+          {asked.typed !== undefined && (
+            <TextField
+              className="mt-3"
+              label={
+                <>
+                  Type <span className="font-semibold break-all">{asked.typed}</span> to confirm
+                </>
+              }
+              value={text}
+              onChange={setText}
+              autoComplete="off"
+              spellCheck={false}
+            />
+          )}
+          <ErrorNote error={doing.error} />
+          <Actions>
+            <Button onClick={close}>Cancel</Button>
+            <Button
+              type="submit"
+              look={look === 'danger' ? 'danger' : 'primary'}
+              pending={doing.isPending}
+              disabled={!isMeant}
+            >
+              {asked.verb}
+            </Button>
+          </Actions>
+        </Form>
       </Dialog>
     </>
   );

@@ -262,6 +262,8 @@ export function Form({ onSubmit, className, children }: FormProps) {
   const { isTried, isComplete } = useCompleteness(form);
   const submit = (event: FormEvent) => {
     event.preventDefault();
+    // A dialog over a form is in it for React, if not for the browser.
+    event.stopPropagation();
     if (isComplete()) onSubmit();
   };
   return (

@@ -1,21 +1,51 @@
-import { type ComponentType, lazy, Suspense } from 'react';
+import { type ComponentType, lazy, type ReactNode, Suspense, useState } from 'react';
 import { Progress } from './messages.js';
+import { loaded, PartBoundary } from './not-loaded.js';
+
+interface Words {
+  /** "The editor". */
+  what: string;
+  /** What is said meanwhile: "Loading the editor". */
+  meanwhile: string;
+}
 
 /** A component whose code is loaded once it is shown. */
 export function lazily<Props extends object>(
-  label: string,
+  words: Words,
   load: () => Promise<{ default: ComponentType<Props> }>,
 ) {
-  const Loaded: ComponentType<Props> = lazy(load);
+  const attempt = (): ComponentType<Props> => lazy(() => loaded(load));
+  const part = { now: attempt() };
+  const again = () => {
+    part.now = attempt();
+  };
   return (props: Props) => (
-    <Suspense fallback={<Progress label={label} />}>
-      <Loaded {...props} />
-    </Suspense>
+    <Retried {...words} onRetry={again}>
+      {() => <part.now {...props} />}
+    </Retried>
+  );
+}
+
+interface RetriedProps extends Words {
+  onRetry: () => void;
+  children: () => ReactNode;
+}
+
+function Retried({ what, meanwhile, onRetry, children }: RetriedProps) {
+  const [tries, setTries] = useState(0);
+  const retry = () => {
+    onRetry();
+    setTries(tries + 1);
+  };
+  return (
+    <PartBoundary key={tries} what={what} onRetry={retry}>
+      <Suspense fallback={<Progress label={meanwhile} />}>{children()}</Suspense>
+    </PartBoundary>
   );
 }
 
 /** Numbers over seq or time. A list of the same numbers belongs beside it, for those who do not see it. */
-export const Chart = lazily('Drawing', () => import('./chart.js'));
+export const Chart = lazily({ what: 'The chart', meanwhile: 'Drawing' }, () => import('./chart.js'));
 
 /** Two JSON values side by side, line by line; below each other where there is no room. */
-export const Diff = lazily('Comparing', () => import('./diff.js'));
+export const Diff = lazily({ what: 'The comparison', meanwhile: 'Comparing' }, () => import('./diff.js'));

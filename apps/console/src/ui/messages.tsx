@@ -135,19 +135,26 @@ export const wordsOf = (error: unknown): string => (error instanceof Error ? err
 
 export type Problem = Pick<FieldProblem, 'pointer' | 'message'>;
 
-/** Thrown before anything is sent: texts that stand for no value, by their pointers into the request. */
-export class Unreadable extends Error {
+/** Wrong parts of a request, by their pointers into it. */
+export class WrongParts extends Error {
   readonly pointers: readonly Problem[];
 
-  constructor(pointers: readonly Problem[]) {
-    super('Some of it cannot be read yet.');
+  constructor(message: string, pointers: readonly Problem[]) {
+    super(message);
     this.pointers = pointers;
+  }
+}
+
+/** Thrown before anything is sent: texts that stand for no value. */
+export class Unreadable extends WrongParts {
+  constructor(pointers: readonly Problem[]) {
+    super('Some of it cannot be read yet.', pointers);
   }
 }
 
 /** The wrong parts of the request, each with its JSON pointer. */
 export const problemsOf = (error: unknown): readonly Problem[] =>
-  error instanceof OrreryError || error instanceof Unreadable ? error.pointers : [];
+  error instanceof OrreryError || error instanceof WrongParts ? error.pointers : [];
 
 /** What the API said about one part of the request; undefined if nothing. */
 export const problemAt = (error: unknown, pointer: string): string | undefined =>

@@ -5,10 +5,13 @@ import { Conflict, type Guard, isConflict } from './conflict.js';
 import { Actions } from './dialog.js';
 import { Form, type FormProps, TextArea, TextField } from './field.js';
 import { ErrorNote, type FieldLabels, labelAt, type NameField, problemAt } from './messages.js';
+import { memberByLabel, useRefusal } from './refusal.js';
 
 export interface SaveFormProps extends FormProps {
   verb: string;
   save: Pick<UseMutationResult, 'isPending' | 'error'>;
+  /** What is left of the error once fields were corrected; all of it by default. */
+  refusal?: Error | null;
   /** What is said above an error: "The world was not saved". */
   failed?: string;
   /** The fields that show themselves what is wrong with them. */
@@ -31,6 +34,7 @@ export function SaveForm(props: SaveFormProps) {
   const {
     verb,
     save,
+    refusal = save.error,
     failed,
     labels = {},
     isAtField,
@@ -48,7 +52,7 @@ export function SaveForm(props: SaveFormProps) {
       {conflict || (
         <ErrorNote
           title={failed}
-          error={save.error}
+          error={refusal}
           nameOf={nameOf ?? ((pointer) => labelAt(labels, pointer))}
           shownElsewhere={isAtField ?? ((pointer) => labels[pointer] !== undefined)}
         />
@@ -64,12 +68,21 @@ export function SaveForm(props: SaveFormProps) {
   );
 }
 
-/** What a form holds, and the props of its fields by the members of that: what the API says at `/<member>` is shown there. */
-export function useDraft<Draft extends object>(initial: Draft, labels: FieldLabels, error: unknown) {
+/**
+ * What a form holds, and the props of its fields by the members of that: what the API says at `/<member>` is shown there until
+ * the field is changed. `together`: members of which a change of one may mend another.
+ */
+export function useDraft<Draft extends object>(
+  initial: Draft,
+  labels: FieldLabels,
+  error: Error | null,
+  together?: readonly (keyof Draft)[],
+) {
   const [draft, setDraft] = useState(initial);
   const change = (part: Partial<Draft>) => setDraft((now) => ({ ...now, ...part }));
-  const field = fieldOf(draft, change, labels, (pointer) => problemAt(error, pointer));
-  return { draft, change, field };
+  const refusal = useRefusal(error, draft, memberByLabel(labels), together);
+  const field = fieldOf(draft, change, labels, (pointer) => problemAt(refusal, pointer));
+  return { draft, change, field, refusal };
 }
 
 /** The same of a draft that is kept elsewhere. */
@@ -111,7 +124,7 @@ interface TextFormProps<Texts> extends Pick<SaveFormProps, 'verb' | 'failed' | '
 export function TextForm<Texts>({ specs, values = {}, guard, save, ...form }: TextFormProps<Texts>) {
   const labels = Object.fromEntries(specs.map(({ name, label }) => [`/${name}`, label]));
   const initial = Object.fromEntries(specs.map(({ name }) => [name, String(values[name] ?? '')]));
-  const { draft, field } = useDraft(initial, labels, save.error);
+  const { draft, field, refusal } = useDraft(initial, labels, save.error);
   const textsOf = (texts: Readonly<Record<string, unknown>>) =>
     Object.fromEntries(specs.map(({ name }) => [name, String(texts[name] ?? '').trim() || null]));
   const submit = () => save.mutate(textsOf(draft) as Texts);
@@ -126,6 +139,7 @@ export function TextForm<Texts>({ specs, values = {}, guard, save, ...form }: Te
     <SaveForm
       {...form}
       save={save}
+      refusal={refusal}
       labels={labels}
       onSubmit={submit}
       conflict={conflict}

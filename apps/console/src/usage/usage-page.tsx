@@ -102,6 +102,7 @@ function Usage({ usage, measure }: { usage: AiUsage; measure: Measure }) {
           kind="bars"
           series={bars}
           format={format}
+          isWhole={measure !== 'usd'}
         />
       </Card>
       <Table

@@ -39,10 +39,11 @@ export function NewWebhook({ onSecret, onClose }: NewWebhookProps) {
     },
   );
   const initial = { url: '', status: 'all' as Status, events: [] as readonly string[] };
-  const { draft, change, field } = useDraft(initial, LABELS, create.error);
+  const { draft, change, field, refusal } = useDraft(initial, LABELS, create.error);
   const form = {
     verb: 'Create',
     save: create,
+    refusal,
     labels: LABELS,
     onSubmit: () => create.mutate(draft),
     cancel: onClose,

@@ -26,7 +26,8 @@ export function WorldsPage() {
             onChange={(isAll) => void show({ owner: isAll ? 'all' : undefined, page: undefined })}
             className="mr-1"
           />
-          <NewWorld />
+          {/* An empty list offers it by itself. */}
+          {query.data?.data.length !== 0 && <NewWorld />}
         </>
       }
     >

@@ -63,7 +63,8 @@ function createEditor(parent: HTMLElement, props: EditorProps, onChange: (text: 
     drawSelection(),
     highlightActiveLine(),
     EditorView.lineWrapping,
-    EditorView.contentAttributes.of({ 'aria-label': label }),
+    // A text that scrolls must take the focus by itself for the keyboard to scroll it.
+    EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
     EditorView.domEventHandlers({ beforeinput: insertTyped }),
     EditorView.updateListener.of((update) => {
       if (update.docChanged) onChange(update.state.doc.toString());

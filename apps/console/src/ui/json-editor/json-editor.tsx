@@ -7,7 +7,7 @@ export interface JsonEditorProps extends EditorProps {
   required?: boolean;
 }
 
-const Editor = lazily('Loading the editor', () => import('./editor.js'));
+const Editor = lazily({ what: 'The editor', meanwhile: 'Loading the editor' }, () => import('./editor.js'));
 
 /** An editor that marks mistakes at their place: those of JSON itself, and those that the API found. */
 export function JsonEditor({ hint, required, ...editor }: JsonEditorProps) {
