@@ -1,3 +1,4 @@
+import type { JsonObject } from '@orrery/sdk';
 import type { QueryClient } from '@tanstack/react-query';
 import {
   type AnyRoute,
@@ -109,6 +110,13 @@ const partsOfDeployment = [
       model: nameIn,
     }),
   ),
+  // After which entry this deployment, and after which another one; without one as they are now.
+  page(
+    deployment,
+    '/compare',
+    () => import('./compare/compare-page.js'),
+    searchOf({ at: numberFromOne, with: nameIn, to: numberFromOne }),
+  ),
   // Another version than the bound one is for dry runs; the form starts with the input.
   page(
     deployment,
@@ -199,6 +207,8 @@ declare module '@tanstack/react-router' {
   interface HistoryState {
     /** What the service said beside the answer to what led to this page, such as warnings. */
     said?: Beside;
+    /** An input to run again that is too long for an address. */
+    input?: JsonObject;
   }
   interface Register {
     router: ReturnType<typeof createConsoleRouter>;

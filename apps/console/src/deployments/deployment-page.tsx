@@ -60,6 +60,7 @@ const States = ({
     )}
     {purpose === 'what_if' && <Badge>what-if fork</Badge>}
     {source !== null && (
+      <>
       <Link
         to="/worlds/$world/deployments/$deployment/live"
         params={{ world, deployment: source.address }}
@@ -68,6 +69,15 @@ const States = ({
       >
         <Badge>fork of entry {source.seq}</Badge>
       </Link>
+        <Link
+          to="/worlds/$world/deployments/$deployment/compare"
+          params={{ world, deployment: address }}
+          search={{ with: source.address }}
+          className="link text-sm"
+        >
+          Compare with it
+        </Link>
+      </>
     )}
   </>
 );

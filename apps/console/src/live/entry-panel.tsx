@@ -7,6 +7,7 @@ import { Diff } from '../ui/lazily.js';
 import { Await } from '../ui/messages.js';
 import { Card, Details, Section } from '../ui/page.js';
 import { Badge, CopyableCode, Time } from '../ui/values.js';
+import { Again } from './again.js';
 import { Consequences } from './consequences.js';
 import { Beside, useWholeEntry } from './entry-beside.js';
 import { beginOf, callerOf, type JournalEntry, reasonOf, titleOf } from './entry-words.js';
@@ -54,6 +55,7 @@ function Entry({ entry }: { entry: JournalEntry }) {
           <p className="mt-1 font-mono text-xs text-muted">{error.code}</p>
         </div>
       )}
+      <Again entry={entry} />
       <Changes entry={entry} />
       <Consequences entry={entry} />
       <Part title="Input" value={input} />

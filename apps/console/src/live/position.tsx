@@ -3,9 +3,12 @@ import { type KeyboardEvent, useCallback, useEffect, useState } from 'react';
 import { useDeploymentRef } from '../api/deployments.js';
 import { Button, ButtonLink } from '../ui/button.js';
 import { Badge, localTime } from '../ui/values.js';
+import { Failures } from './failures.js';
 import { Fork } from './fork.js';
+import { JumpToTime } from './jump-to-time.js';
 import { type Live, useLive } from './live.js';
 import { useLiveSearch } from './live-search.js';
+import { Play } from './playing.js';
 
 export interface PositionProps {
   /** Whether the last entry is shown, as entries come. */
@@ -21,6 +24,7 @@ export interface PositionProps {
 export function Position({ missing, ...following }: PositionProps) {
   const { isFollowing } = following;
   const { tail, seq, go } = useLive();
+  const ref = useDeploymentRef();
   const { head } = tail;
   const last = Math.max(head, 1);
   return (
@@ -32,10 +36,12 @@ export function Position({ missing, ...following }: PositionProps) {
         <Step label="Previous entry" sign="‹" isOff={seq <= 1} onClick={() => go(Math.min(seq, head) - 1)} />
         <Step label="Next entry" sign="›" isOff={seq >= head} onClick={() => go(seq + 1)} />
         <SeqField />
+        <Play />
+        <JumpToTime />
         <span role="status">
           <Following isNewest={seq >= head} {...following} />
         </span>
-        <div className="ml-auto flex items-center gap-2">
+        <div className="ml-auto flex flex-wrap items-center gap-2">
           {!isFollowing && (
             <Button size="small" onClick={() => go(undefined)}>
               Back to now
@@ -43,8 +49,16 @@ export function Position({ missing, ...following }: PositionProps) {
           )}
           <ButtonLink
             size="small"
+            to="/worlds/$world/deployments/$deployment/compare"
+            params={ref}
+            search={{ at: Math.max(seq, 1) }}
+          >
+            Compare
+          </ButtonLink>
+          <ButtonLink
+            size="small"
             to="/worlds/$world/deployments/$deployment/what-if"
-            params={useDeploymentRef()}
+            params={ref}
             search={{ from: Math.max(seq, 2) }}
           >
             What if
@@ -62,6 +76,7 @@ export function Position({ missing, ...following }: PositionProps) {
         value={Math.min(seq, last)}
         onChange={({ target }) => go(Number(target.value))}
       />
+      <Failures />
       <p role="status" className="text-sm text-muted">
         {missing !== undefined &&
           `The journal ends at entry ${shown(head)}: there is no entry ${shown(missing)} yet. The newest one is shown.`}

@@ -8,6 +8,7 @@ import {
 import { DEPLOYMENT, deploymentKey, deploymentPath, INSTANCES, splitKey } from '../api/deployments.js';
 import type { DeploymentRef } from '../api/records.js';
 import type { JournalEntry } from './entry-words.js';
+import { lastThat } from './last-that.js';
 import type { LiveSearch } from './live-search.js';
 import { afterEntries, type InstanceWindow, PAGE, type SeenInstances } from './seen-instances.js';
 
@@ -25,6 +26,9 @@ export interface Tail {
   /** Counts how often old ones were dropped from `recent`: what was read before that is read again. */
   readonly generation: number;
 }
+
+/** Failed executions that are marked at most. */
+export const MOST_FAILURES = 200;
 
 /** Changes of an instance that a chart draws at most. */
 export const LONGEST_LINE = 500;
@@ -95,6 +99,30 @@ export function journalOf(orrery: Orrery, ref: DeploymentRef) {
         getNextPageParam: (page) => (page.length < BLOCK ? undefined : (page.at(-1)?.seq ?? null)),
         placeholderData: keepPreviousData,
         ...FOR_EVER,
+      }),
+
+    /** The seqs of the latest failed executions. */
+    failures: (generation: number) =>
+      queryOptions({
+        queryKey: [...key, 'failures', generation],
+        queryFn: async ({ signal }): Promise<readonly number[]> => {
+          const { world, deployment } = ref;
+          const seqs: number[] = [];
+          const failed = orrery.deployment(world, deployment).history({ status: 'failed', signal });
+          for await (const { seq } of failed) if (seqs.push(seq) >= MOST_FAILURES) break;
+          return seqs;
+        },
+        ...FOR_EVER,
+      }),
+
+    /** The last entry up to `head` that was committed by a time; 0: none was. */
+    seqAt: (time: Date, head: number): Promise<number> =>
+      lastThat(head, async (seq) => {
+        const [entry] = await orrery.get(HISTORY, {
+          path,
+          query: { include: 'all', after: seq + 1, limit: 1 },
+        });
+        return entry !== undefined && Date.parse(entry.executedAt) <= time.getTime();
       }),
 
     /** The latest entries that changed an instance, newest first. */

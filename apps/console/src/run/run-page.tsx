@@ -1,5 +1,5 @@
 import type { JsonObject } from '@orrery/sdk';
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useNavigate, useRouterState, useSearch } from '@tanstack/react-router';
 import { useRef } from 'react';
 import { useBindings, useDeploymentRef } from '../api/deployments.js';
 import { useGet } from '../api/read.js';
@@ -38,7 +38,10 @@ export default function RunPage() {
 
 function ChosenEvent({ bindings }: { bindings: readonly EventBinding[] }) {
   const from = '/worlds/$world/deployments/$deployment/run';
-  const { event, version, input } = useSearch({ from });
+  const { event, version, input: addressed } = useSearch({ from });
+  // What is too long for an address comes with the step that led here.
+  const carried = useRouterState({ select: ({ location }) => location.state.input });
+  const input = addressed ?? carried;
   const navigate = useNavigate({ from });
   const chosen = bindings.find((binding) => binding.event === event) ?? bindings[0];
   // What was entered goes on in the form of another version.
