@@ -143,12 +143,12 @@ const partsOfDeployment = [
     () => import('./payments/payments-page.js'),
     searchOf({ status: oneOf(PAYMENT_STATUSES), page: pageIn }),
   ),
-  // How many days, today included.
+  // How many days, today included, and the event whose runs are listed.
   page(
     deployment,
     '/ai',
     () => import('./usage/usage-page.js'),
-    searchOf({ days: oneOf(RANGES), measure: oneOf(MEASURES) }),
+    searchOf({ days: oneOf(RANGES), measure: oneOf(MEASURES), event: nameIn, page: pageIn }),
   ),
   page(deployment, '/settings', () => import('./deployments/settings-page.js')),
 ] as const;

@@ -4,6 +4,7 @@ import { deploymentPath, HISTORY, useDeploymentRef } from '../api/deployments.js
 import { useGet } from '../api/read.js';
 import { paymentTone } from '../payments/payment-words.js';
 import { pushTone } from '../pushes/push-words.js';
+import { ExchangeView } from '../run/exchange.js';
 import { ErrorNote } from '../ui/messages.js';
 import { Details } from '../ui/page.js';
 import { useSettled } from '../ui/settled.js';
@@ -19,6 +20,16 @@ export function useWholeEntry({ id, kind }: JournalEntry) {
   const isSettled = useSettled(id) === id;
   return useGet(ENTRY, { path }, { enabled: isSettled && kind === 'execution' });
 }
+
+/** What the model of an execution was asked and answered, and what that cost. */
+export const ModelOfEntry = ({ query: { data } }: { query: ReturnType<typeof useWholeEntry> }) =>
+  data !== undefined &&
+  data.llm !== null && (
+    <details open>
+      <summary className="mb-1 text-sm font-medium text-muted">The model</summary>
+      <ExchangeView llm={data.llm} />
+    </details>
+  );
 
 /** How long an execution took, what was paid for it and where it was pushed to, as that now stands. */
 export function Beside({ query: { data, error } }: { query: ReturnType<typeof useWholeEntry> }) {

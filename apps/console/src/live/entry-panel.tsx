@@ -9,7 +9,7 @@ import { Card, Details, Section } from '../ui/page.js';
 import { Badge, CopyableCode, Time } from '../ui/values.js';
 import { Again } from './again.js';
 import { Consequences } from './consequences.js';
-import { Beside, useWholeEntry } from './entry-beside.js';
+import { Beside, ModelOfEntry, useWholeEntry } from './entry-beside.js';
 import { beginOf, callerOf, type JournalEntry, reasonOf, titleOf } from './entry-words.js';
 import { useLive } from './live.js';
 import { blockOf } from './queries.js';
@@ -60,6 +60,7 @@ function Entry({ entry }: { entry: JournalEntry }) {
       <Consequences entry={entry} />
       <Part title="Input" value={input} />
       {result !== null && <Part title="Result" value={result} />}
+      <ModelOfEntry query={whole} />
       <Beside query={whole} />
       <Details
         items={{

@@ -9,7 +9,7 @@ import { type Problems, problemMap } from '../forms/drafts.js';
 import { formOf, type InputForm } from '../forms/form-model.js';
 import { useOrrery } from '../session/session.js';
 import { Button } from '../ui/button.js';
-import { SelectField } from '../ui/field.js';
+import { named, SelectField } from '../ui/field.js';
 import { ErrorNote, isIn, Progress, problemsBelow } from '../ui/messages.js';
 import { Card } from '../ui/page.js';
 import { executeEvent, isUndecided, type Otherwise, type Outcome, tryEvent } from './execute.js';
@@ -23,6 +23,8 @@ import {
   startOf,
 } from './input-editor.js';
 import { FailureView, OutcomeView } from './outcome-view.js';
+import type { Sample } from './proposals.js';
+import { SAMPLE_COUNTS, type SampleCount, SamplesView, takeSamples } from './samples.js';
 
 export interface EventRunnerProps {
   version: EventVersion;
@@ -43,13 +45,14 @@ export function EventRunner({ version, bound, given, kept, onInput }: EventRunne
   const [entered, setEntered] = useState(() => beginOf(form, { given, kept }));
   const [problems, setProblems] = useState(NONE);
   const [aiModelId, setModel] = useState('');
+  const [count, setCount] = useState<SampleCount>('1');
   const isAi = isByModel(version);
   const isBound = version.version === bound;
   const otherwise: Otherwise = {
     ...(!isBound && { eventVersion: version.version }),
     ...(aiModelId !== '' && { aiModelId }),
   };
-  const { run, isStale } = useRun(version, isAi, entered, otherwise);
+  const { run, done, isStale } = useRun(version, isAi, entered, otherwise);
   const enter = (next: Entered) => {
     setEntered(next);
     onInput(partOf(form, next));
@@ -57,10 +60,11 @@ export function EventRunner({ version, bound, given, kept, onInput }: EventRunne
   const start = (kind: Outcome['kind']) => {
     const read = readEntered(form, entered);
     setProblems(read.ok ? NONE : read.problems);
-    if (read.ok) run.mutate({ kind, input: read.value, entered });
+    const times = isAi && kind === 'dry run' ? Number(count) : 1;
+    if (read.ok) run.mutate({ kind, input: read.value, entered, times });
   };
   const shown = problems.size > 0 || isStale ? problems : problemMap(problemsBelow(run.error, '/input'));
-  const isTried = isBound && aiModelId === '' && run.data?.kind === 'dry run' && !isStale;
+  const isTried = isBound && aiModelId === '' && run.data?.kind !== 'execution' && run.isSuccess && !isStale;
   return (
     <div className="grid grid-cols-1 items-start gap-5 lg:grid-cols-[minmax(18rem,5fr)_minmax(0,8fr)]">
       <Card>
@@ -72,7 +76,18 @@ export function EventRunner({ version, bound, given, kept, onInput }: EventRunne
           }}
         >
           <InputEditor form={form} entered={entered} onChange={enter} problems={shown} />
-          {isAi && <ModelChoice value={aiModelId} onChange={setModel} />}
+          {isAi && (
+            <div className="mt-4 grid grid-cols-1 gap-4">
+              <ModelChoice value={aiModelId} onChange={setModel} />
+              <SelectField<SampleCount>
+                label="Samples"
+                hint="Dry runs of the same input, side by side. Each costs what one costs."
+                value={count}
+                onChange={setCount}
+                options={named(SAMPLE_COUNTS)}
+              />
+            </div>
+          )}
           <div className="mt-4 flex flex-wrap gap-2">
             {/* Enter in a field does what the first button of this type does. */}
             <Button
@@ -104,11 +119,16 @@ export function EventRunner({ version, bound, given, kept, onInput }: EventRunne
       </Card>
       <div aria-live="polite" className="min-w-0">
         {run.isIdle && <p className="py-2 text-muted">What the event changes is shown here.</p>}
-        {run.isPending && <Waiting what={run.variables.kind} isAi={isAi} />}
+        {run.isPending && <Waiting {...run.variables} done={done} isAi={isAi} />}
         {!run.isPending && isStale && !run.isIdle && (
           <p className="mb-2 text-sm text-muted">The input has been changed since.</p>
         )}
-        {run.isSuccess && <OutcomeView outcome={run.data} />}
+        {run.isSuccess &&
+          (run.data.kind === 'samples' ? (
+            <SamplesView samples={run.data.samples} />
+          ) : (
+            <OutcomeView outcome={run.data} />
+          ))}
         {run.isError && (
           <FailureView
             error={run.error}
@@ -129,8 +149,15 @@ function beginOf(form: InputForm, { given, kept }: Pick<EventRunnerProps, 'given
 interface Sent {
   readonly kind: Outcome['kind'];
   readonly input: JsonObject;
+  /** How many dry runs. */
+  readonly times: number;
   /** What was in the form then. */
   readonly entered: unknown;
+}
+
+interface Sampled {
+  readonly kind: 'samples';
+  readonly samples: readonly Sample[];
 }
 
 /** Dry runs and executions of one event; `isStale`: the form has changed since the last one. */
@@ -140,8 +167,14 @@ function useRun({ event }: EventVersion, isSlow: boolean, entered: unknown, othe
   const readAnew = useReadAnew();
   const leaving = useLeaving();
   const undecided = useRequestKey();
+  const [done, onDone] = useState(0);
   const run = useMutation({
-    mutationFn: ({ kind, input }: Sent) => {
+    mutationFn: async ({ kind, input, times }: Sent): Promise<Outcome | Sampled> => {
+      onDone(0);
+      if (times > 1) {
+        const options = { times, otherwise, signal: leaving(), onDone };
+        return { kind: 'samples', samples: await takeSamples(orrery, ref, { event, input }, options) };
+      }
       if (kind === 'dry run') return tryEvent(orrery, ref, { event, input }, otherwise);
       const idempotencyKey = undecided.keyOf(JSON.stringify(input));
       return executeEvent(orrery, ref, { event, input }, { isSlow, idempotencyKey, signal: leaving() });
@@ -152,7 +185,7 @@ function useRun({ event }: EventVersion, isSlow: boolean, entered: unknown, othe
       void readAnew([deploymentKey(ref)]);
     },
   });
-  return { run, isStale: run.variables !== undefined && run.variables.entered !== entered };
+  return { run, done, isStale: run.variables !== undefined && run.variables.entered !== entered };
 }
 
 /** Gives the signal that ends waiting when the page is left. */
@@ -175,7 +208,7 @@ function ModelChoice({ value, onChange }: ModelChoiceProps) {
   const { data, error } = useModels();
   const models = data?.data ?? [];
   return (
-    <div className="mt-4">
+    <div>
       <SelectField
         label="Model of dry runs"
         hint="An execution asks the model of the deployment."
@@ -191,12 +224,19 @@ function ModelChoice({ value, onChange }: ModelChoiceProps) {
   );
 }
 
-function Waiting({ what, isAi }: { what: Outcome['kind']; isAi: boolean }) {
+interface WaitingProps extends Pick<Sent, 'kind' | 'times'> {
+  /** Samples that are there. */
+  done: number;
+  isAi: boolean;
+}
+
+function Waiting({ kind: what, times, done, isAi }: WaitingProps) {
   const [seconds, setSeconds] = useState(0);
   useEffect(() => {
     const timer = setInterval(() => setSeconds((now) => now + 1), 1000);
     return () => clearInterval(timer);
   }, []);
+  if (times > 1) return <Progress label={`${done} of ${times} samples`} value={done / times} />;
   return (
     <>
       <Progress

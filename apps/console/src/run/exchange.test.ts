@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { exchangeOf } from './exchange.js';
+import { exchangeFacts } from './exchange-facts.js';
 
 const llm = {
   model: 'orrery/sampler',
@@ -20,7 +21,6 @@ const llm = {
 
 it('takes the messages out of the request, and breaks the lines of an answer in JSON', () => {
   expect(exchangeOf(llm)).toEqual({
-    model: 'orrery/sampler',
     messages: [
       { index: 0, role: 'system', text: 'You decide.' },
       { index: 1, role: 'user', text: JSON.stringify([{ type: 'text', text: 'Race!' }], null, 2) },
@@ -28,9 +28,6 @@ it('takes the messages out of the request, and breaks the lines of an answer in 
     settings: { model: 'sampler', temperature: 0.7 },
     response: '{\n  "stateChanges": {}\n}',
     reasons: ['cut off'],
-    attempts: [{ form: 'strict' }],
-    usage: { usd: 0.01 },
-    latencyMs: 12,
   });
 });
 
@@ -45,4 +42,21 @@ it('keeps an answer that is no JSON, and knows where there is none', () => {
 it('is nothing without its texts', () => {
   expect(exchangeOf(null)).toBeUndefined();
   expect(exchangeOf({ model: 'm', usage: {} })).toBeUndefined();
+});
+
+it('says what everybody may know, whatever of it is missing', () => {
+  const { request: _, response: __, ...facts } = llm;
+  expect(exchangeFacts({ ...facts, earlier: [facts] })).toMatchObject({
+    model: 'orrery/sampler',
+    attempts: [{ form: 'strict', error: undefined }],
+    usd: 0.01,
+    inputTokens: undefined,
+    latencyMs: 12,
+    earlier: [{ model: 'orrery/sampler', earlier: [] }],
+  });
+  expect(exchangeFacts(null)).toBeUndefined();
+  expect(exchangeFacts({ model: 'm', usage: 'none', attempts: [1] })).toMatchObject({
+    attempts: [],
+    usd: undefined,
+  });
 });

@@ -3,17 +3,31 @@ import { isObject } from '../forms/json.js';
 import { SCROLLABLE } from '../ui/classes.js';
 import { JsonView } from '../ui/json-view.js';
 import { Details } from '../ui/page.js';
+import { type Column, Table } from '../ui/table.js';
 import { formatUsd } from '../ui/typed-text.js';
 import { Badge, Copy } from '../ui/values.js';
+import { type Attempt, type ExchangeFacts, exchangeFacts } from './exchange-facts.js';
 
-/** What a model was asked, word by word, and what it proposed. Nothing where none was asked. */
+/** What a model was asked, word by word, what it proposed, and what that took. Nothing where none was asked. */
 export function ExchangeView({ llm }: { llm: JsonObject | null }) {
-  const exchange = exchangeOf(llm);
-  if (exchange === undefined) return null;
-  const { messages, settings, response, reasons } = exchange;
+  const facts = exchangeFacts(llm);
+  if (facts === undefined) return null;
   return (
     <div className="grid grid-cols-1 gap-2.5">
-      <Facts llm={exchange} />
+      <Facts facts={facts} />
+      <Attempts attempts={facts.attempts} />
+      <Earlier earlier={facts.earlier} />
+      <Texts llm={llm} />
+    </div>
+  );
+}
+
+function Texts({ llm }: { llm: JsonObject | null }) {
+  const texts = exchangeOf(llm);
+  if (texts === undefined) return <p className="text-sm text-muted">Its prompt and answer are not public.</p>;
+  const { messages, settings, response, reasons } = texts;
+  return (
+    <>
       {messages.map(({ index, role, text }) => (
         <Text key={index} title={`Prompt: ${role}`} text={text} />
       ))}
@@ -34,26 +48,68 @@ export function ExchangeView({ llm }: { llm: JsonObject | null }) {
           </ol>
         </div>
       )}
-    </div>
+    </>
   );
 }
 
-function Facts({ llm: { model, attempts, usage, latencyMs } }: { llm: Exchange }) {
-  const { inputTokens, outputTokens, usd, isEstimated } = usage ?? {};
+function Facts({ facts: { model, usd, isEstimated, latencyMs, ...facts } }: { facts: ExchangeFacts }) {
+  const { inputTokens, outputTokens } = facts;
   return (
     <Details
       items={{
         Model: <Badge>{model}</Badge>,
-        Attempts: attempts.map(callWords).join(', ') || '–',
         Tokens: `${inputTokens ?? '–'} of the prompt, ${outputTokens ?? '–'} of the answer${isEstimated ? ' (estimated)' : ''}`,
-        Cost: typeof usd === 'number' ? formatUsd(usd) : 'the model has no price',
+        Cost: usd === undefined ? 'the model has no price' : formatUsd(usd),
         Time: latencyMs === undefined ? '–' : `${latencyMs.toLocaleString('en')} ms`,
       }}
     />
   );
 }
 
-const callWords = ({ form, error }: JsonObject): string => `${form}${error ? ` (${error})` : ''}`;
+type NumberedAttempt = Attempt & { readonly number: number };
+
+const ATTEMPTS: readonly Column<NumberedAttempt>[] = [
+  { header: 'Form', cell: ({ form }) => form },
+  {
+    header: 'Tokens',
+    alignRight: true,
+    cell: (one) => `${one.inputTokens ?? '–'} + ${one.outputTokens ?? '–'}`,
+  },
+  { header: 'ms', alignRight: true, cell: ({ latencyMs }) => latencyMs?.toLocaleString('en') ?? '–' },
+  {
+    header: 'Outcome',
+    cell: ({ error, status }) => (
+      <Badge tone={error === undefined ? 'ok' : 'bad'}>
+        {error ?? (status === undefined ? 'taken' : `taken, ${status}`)}
+      </Badge>
+    ),
+  },
+];
+
+/** Each request to the model's server: an answer that was refused was asked for again. */
+const Attempts = ({ attempts }: Pick<ExchangeFacts, 'attempts'>) =>
+  attempts.length > 0 && (
+    <Table
+      label="Requests to the model"
+      columns={ATTEMPTS}
+      rows={attempts.map((one, at) => ({ ...one, number: at + 1 }))}
+      rowKey={({ number }) => number}
+    />
+  );
+
+const Earlier = ({ earlier }: Pick<ExchangeFacts, 'earlier'>) =>
+  earlier.length > 0 && (
+    <details>
+      <summary className="text-sm text-muted">Earlier decisions: the data read had changed meanwhile</summary>
+      {earlier.map((facts, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: they are told in order and never change
+        <div key={at} className="mt-1.5 space-y-2">
+          <Facts facts={facts} />
+          <Attempts attempts={facts.attempts} />
+        </div>
+      ))}
+    </details>
+  );
 
 const Text = ({ title, text }: { title: string; text: string }) => (
   <details open className="rounded-md border border-line bg-sunken">
@@ -76,21 +132,15 @@ const Text = ({ title, text }: { title: string; text: string }) => (
 export function exchangeOf(llm: JsonObject | null) {
   if (llm === null || !isObject(llm['request'])) return undefined;
   const { messages, ...settings } = llm['request'];
-  const { model, response, reasons, attempts, usage, latencyMs } = llm;
+  const { response, reasons } = llm;
   return {
-    model: String(model),
     messages: listOf(messages).filter(isObject).map(messageOf),
     /** What the request holds beside its messages: the form of the answer, temperature, seed. */
     settings,
     response: typeof response === 'string' ? prettyJson(response) : null,
     reasons: listOf(reasons).map(String),
-    attempts: listOf(attempts).filter(isObject),
-    usage: isObject(usage) ? usage : undefined,
-    latencyMs: typeof latencyMs === 'number' ? latencyMs : undefined,
   };
 }
-
-export type Exchange = NonNullable<ReturnType<typeof exchangeOf>>;
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 

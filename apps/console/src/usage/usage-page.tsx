@@ -7,6 +7,7 @@ import { Card, Empty, Section } from '../ui/page.js';
 import { usePageSearch } from '../ui/search-values.js';
 import { type Column, Table } from '../ui/table.js';
 import { formatUsd } from '../ui/typed-text.js';
+import { ModelRuns } from './model-runs.js';
 import {
   type EventUsage,
   lastDays,
@@ -57,6 +58,9 @@ export default function UsagePage() {
           );
         }}
       </Await>
+      <ModelRuns
+        asked={query.data === undefined ? [] : totalsByEvent(query.data.days).map(({ event }) => event)}
+      />
     </>
   );
 }
