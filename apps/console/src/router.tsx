@@ -96,6 +96,13 @@ const opened = createRoute({
 const partsOfDeployment = [
   opened,
   page(deployment, '/live', () => import('./live/live-page.js'), readLiveSearch),
+  // The schema whose instances are listed, what finds them, and their order.
+  page(
+    deployment,
+    '/data',
+    () => import('./data/data-page.js'),
+    searchOf({ schema: nameIn, find: nameIn, where: nameIn, order: nameIn }),
+  ),
   page(deployment, '/verify', () => import('./verify/verify-page.js')),
   // Which entries are replayed, and what is different.
   page(

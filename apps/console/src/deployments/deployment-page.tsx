@@ -8,6 +8,7 @@ import { Badge } from '../ui/values.js';
 
 const TABS = [
   ['live', 'Live'],
+  ['data', 'Data'],
   ['run', 'Run'],
   ['verify', 'Verify'],
   ['what-if', 'What if'],

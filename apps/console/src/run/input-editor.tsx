@@ -19,16 +19,18 @@ export interface InputEditorProps {
   entered: Entered;
   onChange: (entered: Entered) => void;
   problems: Problems;
+  /** What is entered: "Input" by default. */
+  label?: string;
 }
 
-export function InputEditor({ form, entered, onChange, problems }: InputEditorProps) {
+export function InputEditor({ form, entered, onChange, problems, label = 'Input' }: InputEditorProps) {
   const [refusal, setRefusal] = useState<string>();
   const change = (next: Entered) => {
     setRefusal(undefined);
     onChange(next);
   };
   if (form.kind === 'json')
-    return <JsonInput {...{ entered, problems }} onChange={change} hint={form.reason} />;
+    return <JsonInput {...{ entered, problems, label }} onChange={change} hint={form.reason} />;
   const turnTo = (as: Entered['as']) => {
     const next = as === 'json' ? asJson(form, entered) : asForm(form, entered);
     if (next !== undefined) return change(next);
@@ -39,7 +41,7 @@ export function InputEditor({ form, entered, onChange, problems }: InputEditorPr
   return (
     <>
       <Tabs
-        label="How to enter the input"
+        label={`How to enter the ${label.toLowerCase()}`}
         value={entered.as}
         onChange={turnTo}
         tabs={[
@@ -59,7 +61,7 @@ export function InputEditor({ form, entered, onChange, problems }: InputEditorPr
           {
             value: 'json',
             label: 'JSON',
-            content: <JsonInput {...{ entered, problems }} onChange={change} />,
+            content: <JsonInput {...{ entered, problems, label }} onChange={change} />,
           },
         ]}
       />
@@ -72,12 +74,12 @@ export function InputEditor({ form, entered, onChange, problems }: InputEditorPr
   );
 }
 
-type JsonInputProps = Omit<InputEditorProps, 'form'> & { hint?: string };
+type JsonInputProps = Omit<InputEditorProps, 'form' | 'label'> & { label: string; hint?: string };
 
-const JsonInput = ({ entered, onChange, problems, hint }: JsonInputProps) =>
+const JsonInput = ({ entered, onChange, problems, hint, label }: JsonInputProps) =>
   entered.as === 'json' && (
     <JsonEditor
-      label="Input"
+      label={label}
       hint={hint}
       value={entered.text}
       onChange={(text) => onChange({ as: 'json', text })}
