@@ -28,34 +28,38 @@ describeWithProgram('chromium', 'the instances of a deployment as tables', () =>
   async function plantHorses(count: number): Promise<string> {
     const event = {
       name: 'run',
-      firstVersion: { stateChanges: { horse: 'partial' }, mutationSettings: { mode: 'direct', template: {} } },
+      firstVersion: {
+        stateChanges: { horse: 'partial' },
+        mutationSettings: { mode: 'direct', template: {} },
+      },
     };
     const world = await makeWorld(api, { name: 'Derby', schemas: [horse], events: [event] });
     const { path } = await world.deploy();
-    for (let at = 1; at <= count; at += 1) await plant(api, path, 'horse', `H${at}`, { wins: at, note: `number ${at}` });
+    for (let at = 1; at <= count; at += 1)
+      await plant(api, path, 'horse', `H${at}`, { wins: at, note: `number ${at}` });
     return path;
   }
   const rows = (page: Page) => page.getByRole('region', { name: 'Instances', exact: true }).getByRole('row');
-  const firstId = async (page: Page) => (await rows(page).nth(1).getByRole('rowheader').innerText()).trim();
+  const firstId = async (page: Page) =>
+    ((await rows(page).nth(1).getByRole('rowheader').textContent()) ?? '').trim();
   const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
   const stateOf = async (path: string, id: string) =>
     (await api.get(`${path}/entity-instances/${id}?entitySchema=horse`)).body.data?.state;
 
   it('are found, sorted and read page by page', async () => {
-    const path = await plantHorses(230);
+    const path = await plantHorses(130);
     await using watched = await house.open(`${path}/data`);
     const { page } = watched;
-    await page.getByText('230 instances').waitFor();
+    await page.getByText('130 instances').waitFor();
     expect(await rows(page).count()).toBeLessThan(60);
     await expectSound(watched);
     await page.setViewportSize({ width: 1280, height: 860 });
     await button(page, 'wins').click();
-    await button(page, 'wins ↓').or(button(page, 'wins')).click();
     await page.waitForURL(/order=wins/);
-    await vi.waitFor(async () => expect(await firstId(page)).toBe('H230'));
+    await button(page, 'wins').click();
+    await vi.waitFor(async () => expect(await firstId(page)).toBe('H130'));
     // To the end: further pages are read.
     await vi.waitFor(async () => {
-      await page.getByRole('region', { name: 'Instances', exact: true }).evaluate('(r) => r.scrollTo(0, r.scrollHeight)').catch(() => undefined);
       await page.evaluate("document.querySelector('section[aria-label=Instances]').scrollTo(0, 1e6)");
       expect(await page.getByRole('rowheader', { name: 'H1', exact: true }).count()).toBe(1);
     });
@@ -63,12 +67,12 @@ describeWithProgram('chromium', 'the instances of a deployment as tables', () =>
     await page.getByLabel('Condition').press('Enter');
     await page.getByText('They could not be read').waitFor();
     await expectSound(watched);
-    await page.getByLabel('Condition').fill('instance.wins > 228');
+    await page.getByLabel('Condition').fill('instance.wins > 128');
     await page.getByLabel('Condition').press('Enter');
     await page.getByText('2 instances').waitFor();
-    await page.getByLabel('Find by instance id').fill('229');
+    await page.getByLabel('Find by instance id').fill('129');
     await page.getByText('1 instance', { exact: true }).waitFor();
-    await page.waitForURL(/find=229/);
+    await page.waitForURL(/find=.*129/);
     await page.getByLabel('Find by instance id').fill('nobody');
     await page.getByText('None fits.').waitFor();
     expect(watched.faults).toEqual([]);
@@ -111,7 +115,10 @@ describeWithProgram('chromium', 'the instances of a deployment as tables', () =>
       await button(page, name).click();
       return readFile(await (await coming).path(), 'utf8');
     };
-    expect(JSON.parse(await fileOf('Export JSON'))[0]).toEqual({ instanceId: 'H1', state: { wins: 1, note: 'number 1' } });
+    expect(JSON.parse(await fileOf('Export JSON'))[0]).toEqual({
+      instanceId: 'H1',
+      state: { wins: 1, note: 'number 1' },
+    });
     const csv = await fileOf('Export CSV');
     expect(csv).toBe('instanceId,wins,note\r\nH1,1,number 1\r\nH2,2,number 2\r\nH3,3,number 3\r\n');
     await button(page, 'Import').click();

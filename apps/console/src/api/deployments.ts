@@ -1,5 +1,5 @@
 import { useParams } from '@tanstack/react-router';
-import { keyOf, PAGED, SETTLED, useGet, useList, usePage, useRead } from './read.js';
+import { keyOf, PAGED, type ReadOptions, SETTLED, useGet, useList, usePage, useRead } from './read.js';
 import type { DeploymentRef } from './records.js';
 import { WORLD } from './worlds.js';
 
@@ -26,8 +26,8 @@ export const deploymentPath = ({ world, deployment }: DeploymentRef) => ({
 export const deploymentKey = (ref: DeploymentRef) => keyOf(DEPLOYMENT, deploymentPath(ref));
 
 /** Nothing bounds how many deployments a world has. */
-export const useDeployments = (world: string, page = 1) =>
-  usePage(DEPLOYMENTS, { worldAddress: world }, { page });
+export const useDeployments = (world: string, page = 1, options?: ReadOptions) =>
+  usePage(DEPLOYMENTS, { worldAddress: world }, { page }, options);
 
 export const useDeployment = (ref: DeploymentRef) => useGet(DEPLOYMENT, { path: deploymentPath(ref) });
 

@@ -1,4 +1,4 @@
-import { useGet, useList } from './read.js';
+import { type ReadOptions, useGet, useList } from './read.js';
 import type { World } from './records.js';
 
 export const WORLDS = '/api/worlds';
@@ -16,7 +16,8 @@ export const useWorld = (world: string) =>
 /** Only the owner is shown the prompt seed, if only as null. */
 export const isOwn = (world: World | undefined): boolean => world?.promptSeed !== undefined;
 
-export const useSchemas = (world: string) => useList(SCHEMAS, { worldAddress: world });
+export const useSchemas = (world: string, options?: ReadOptions) =>
+  useList(SCHEMAS, { worldAddress: world }, options);
 
 export interface EventRef {
   readonly world: string;
@@ -24,6 +25,7 @@ export interface EventRef {
 }
 export const eventPath = ({ world, event }: EventRef) => ({ worldAddress: world, eventName: event });
 
-export const useEvents = (world: string) => useList(EVENTS, { worldAddress: world });
+export const useEvents = (world: string, options?: ReadOptions) =>
+  useList(EVENTS, { worldAddress: world }, options);
 
 export const useVersions = (ref: EventRef) => useList(VERSIONS, eventPath(ref));

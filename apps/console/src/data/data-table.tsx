@@ -33,13 +33,20 @@ export function DataTable(props: DataTableProps) {
   const { attributes, rows, total, orderBy, onOrder, ticked, onTick, onEnd, actions } = props;
   const [region, setRegion] = useState<HTMLElement | null>(null);
   const seen = useSeenRows(region, rows.length, ROW_HEIGHT);
-  const columns = instanceColumns(attributes, rows);
+  const columns = instanceColumns(attributes, rows, Number.POSITIVE_INFINITY);
   const last = seen.indexes.at(-1) ?? 0;
   useEffect(() => {
     if (rows.length > 0 && last >= rows.length - 10) onEnd();
   }, [onEnd, last, rows.length]);
   const sortable = (name: string, label: string, isNumeric = false) => (
-    <Sortable key={name} label={label} isNumeric={isNumeric} name={name} orderBy={orderBy} onOrder={onOrder} />
+    <Sortable
+      key={name}
+      label={label}
+      isNumeric={isNumeric}
+      name={name}
+      orderBy={orderBy}
+      onOrder={onOrder}
+    />
   );
   return (
     <section
@@ -75,7 +82,12 @@ export function DataTable(props: DataTableProps) {
             const row = rows[index];
             if (row === undefined) return null;
             return (
-              <tr key={instanceKey(row)} aria-rowindex={index + 2} className="hover:bg-hover" style={{ height: ROW_HEIGHT }}>
+              <tr
+                key={instanceKey(row)}
+                aria-rowindex={index + 2}
+                className="hover:bg-hover"
+                style={{ height: ROW_HEIGHT }}
+              >
                 {onTick && (
                   <td className={`${CELL} w-8`}>
                     <input

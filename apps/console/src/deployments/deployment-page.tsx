@@ -5,19 +5,7 @@ import { AwaitPage } from '../ui/await-page.js';
 import { Page } from '../ui/page.js';
 import { TabLink, TabLinks } from '../ui/tabs.js';
 import { Badge } from '../ui/values.js';
-
-const TABS = [
-  ['live', 'Live'],
-  ['data', 'Data'],
-  ['run', 'Run'],
-  ['verify', 'Verify'],
-  ['what-if', 'What if'],
-  ['schedules', 'Schedules'],
-  ['pushes', 'Pushes'],
-  ['payments', 'Payments'],
-  ['ai', 'AI'],
-  ['settings', 'Settings'],
-] as const;
+import { TABS } from './deployment-tabs.js';
 
 export default function DeploymentPage() {
   const ref = useParams({ from: '/worlds/$world/deployments/$deployment' });
@@ -62,14 +50,14 @@ const States = ({
     {purpose === 'what_if' && <Badge>what-if fork</Badge>}
     {source !== null && (
       <>
-      <Link
-        to="/worlds/$world/deployments/$deployment/live"
-        params={{ world, deployment: source.address }}
-        search={{ seq: source.seq }}
-        title="Look at the deployment that it was made from"
-      >
-        <Badge>fork of entry {source.seq}</Badge>
-      </Link>
+        <Link
+          to="/worlds/$world/deployments/$deployment/live"
+          params={{ world, deployment: source.address }}
+          search={{ seq: source.seq }}
+          title="Look at the deployment that it was made from"
+        >
+          <Badge>fork of entry {source.seq}</Badge>
+        </Link>
         <Link
           to="/worlds/$world/deployments/$deployment/compare"
           params={{ world, deployment: address }}

@@ -6,6 +6,7 @@ import { useWorld } from '../api/worlds.js';
 import { useIsInterrupted, useIsSignedIn } from '../session/session.js';
 import { SignInPage } from '../session/sign-in-page.js';
 import { Covered } from '../ui/dialog.js';
+import { Keys } from './keys.js';
 import { Brand, Navigation, NavigationDialog, WorldTree } from './navigation.js';
 
 /** What surrounds every page: the way past the navigation, the navigation, where one is. */
@@ -44,6 +45,7 @@ function SignedIn() {
   const isWay = world !== undefined;
   return (
     <div className="lg:grid lg:grid-cols-[15.5rem_minmax(0,1fr)]">
+      <Keys />
       <aside className="sticky top-0 hidden h-dvh flex-col overflow-y-auto border-r border-line bg-surface lg:flex">
         <Brand />
         <Navigation>

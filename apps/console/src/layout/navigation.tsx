@@ -8,7 +8,8 @@ import { signOut } from '../session/sign-in.js';
 import { type AnchorProps, Button } from '../ui/button.js';
 import { Dialog } from '../ui/dialog.js';
 import mark from '../ui/mark.svg';
-import { ThemeSwitch } from '../ui/theme.js';
+import { ThemeSwitch, ZoneSwitch } from '../ui/theme.js';
+import { FindButton, ShortcutsButton } from './keys.js';
 
 export const Brand = () => (
   <Link to="/" className="flex h-12 shrink-0 items-center gap-2 px-4 font-semibold tracking-tight">
@@ -30,6 +31,9 @@ export function Navigation({ children }: { children?: ReactNode }) {
   const session = useSession();
   return (
     <nav aria-label="Main" className="flex grow flex-col px-2 pb-3">
+      <div className="mb-2">
+        <FindButton />
+      </div>
       <ul className="space-y-0.5">
         <li>
           <NavigationLink to="/" activeOptions={{ exact: true }}>
@@ -45,6 +49,8 @@ export function Navigation({ children }: { children?: ReactNode }) {
         <a href="/docs" className="block text-muted hover:text-text">
           API reference
         </a>
+        <ShortcutsButton />
+        <ZoneSwitch />
         <div className="flex items-center justify-between gap-2">
           <ThemeSwitch />
           <Button size="small" look="quiet" onClick={() => void signOut(session)}>

@@ -246,7 +246,11 @@ export interface Column {
 export const MAX_COLUMNS = 12;
 
 /** The attributes of the schema in their order, then others that instances have, by name. */
-export function columnsOf(attributes: readonly AttributeType[], shown: readonly EntityInstance[]): Column[] {
+export function columnsOf(
+  attributes: readonly AttributeType[],
+  shown: readonly EntityInstance[],
+  most = MAX_COLUMNS,
+): Column[] {
   const columns = new Map(
     attributes.map(({ name, type }) => [name, { name, isNumeric: type === 'integer' || type === 'float' }]),
   );
@@ -254,7 +258,7 @@ export function columnsOf(attributes: readonly AttributeType[], shown: readonly 
     shown.flatMap(({ state }) => Object.keys(state)).filter((name) => !columns.has(name)),
   );
   for (const name of [...others].sort()) columns.set(name, { name, isNumeric: isNumeric(name, shown) });
-  return [...columns.values()].slice(0, MAX_COLUMNS);
+  return [...columns.values()].slice(0, most);
 }
 
 function isNumeric(name: string, shown: readonly EntityInstance[]): boolean {

@@ -2,12 +2,14 @@ import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useId, useState } from 'react';
 import { Button } from '../ui/button.js';
 import { wordsOf } from '../ui/messages.js';
+import { timeIn, useZone } from '../ui/zone.js';
 import { useLive } from './live.js';
 
 /** Leads to the last entry that was committed by a time. */
 export function JumpToTime() {
   const { journal, tail, go } = useLive();
   const [text, setText] = useState('');
+  const zone = useZone();
   const id = useId();
   const jump = useMutation({
     mutationFn: async (time: Date) => {
@@ -18,12 +20,12 @@ export function JumpToTime() {
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    const time = new Date(text);
+    const time = timeIn(text, zone);
     if (!Number.isNaN(time.getTime())) jump.mutate(time);
   };
   return (
     <form onSubmit={submit} className="inline-flex flex-wrap items-center gap-1.5 text-muted">
-      <label htmlFor={id}>at</label>
+      <label htmlFor={id}>{zone === 'utc' ? 'at UTC' : 'at'}</label>
       <input
         id={id}
         type="datetime-local"

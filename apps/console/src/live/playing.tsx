@@ -3,6 +3,7 @@ import { useEffect, useState } from 'react';
 import { deploymentKey, useDeploymentRef } from '../api/deployments.js';
 import { Button } from '../ui/button.js';
 import { Select } from '../ui/field.js';
+import { useShortcuts } from '../ui/shortcuts.js';
 import { useLive } from './live.js';
 
 /** Entries a second. */
@@ -29,13 +30,14 @@ export function Play() {
     if (!isPlaying && isEnd) go(1);
     setPlaying(!isPlaying);
   };
+  useShortcuts([{ keys: 'x', words: 'Play the journal, or pause', run: turn }]);
   return (
     <span className="inline-flex items-center gap-1.5">
       <Button size="small" aria-pressed={isPlaying} disabled={tail.head < 2} onClick={turn}>
         <span aria-hidden="true">{isPlaying ? '❚❚' : '▶'}</span> {isPlaying ? 'Pause' : 'Play'}
       </Button>
       <Select<Pace>
-        aria-label="Entries a second"
+        aria-label="Speed of playing"
         className="control w-auto py-0.5 text-sm"
         value={pace}
         onChange={setPace}

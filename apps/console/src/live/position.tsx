@@ -2,7 +2,9 @@ import { useQuery } from '@tanstack/react-query';
 import { type KeyboardEvent, useCallback, useEffect, useState } from 'react';
 import { useDeploymentRef } from '../api/deployments.js';
 import { Button, ButtonLink } from '../ui/button.js';
-import { Badge, localTime } from '../ui/values.js';
+import { useShortcuts } from '../ui/shortcuts.js';
+import { Badge } from '../ui/values.js';
+import { useTimeText } from '../ui/zone.js';
 import { Failures } from './failures.js';
 import { Fork } from './fork.js';
 import { JumpToTime } from './jump-to-time.js';
@@ -27,13 +29,19 @@ export function Position({ missing, ...following }: PositionProps) {
   const ref = useDeploymentRef();
   const { head } = tail;
   const last = Math.max(head, 1);
+  const back = () => go(Math.min(seq, head) - 1);
+  useShortcuts([
+    { keys: 'k', words: 'Previous entry', run: () => seq > 1 && back() },
+    { keys: 'j', words: 'Next entry', run: () => seq < head && go(seq + 1) },
+    { keys: 'n', words: 'Back to now', run: () => go(undefined) },
+  ]);
   return (
     <section
       aria-label="Position in the journal"
       className="sticky top-12 z-10 rounded-lg border border-line bg-surface px-3.5 py-2.5 shadow-xs"
     >
       <div className="flex flex-wrap items-center gap-x-2 gap-y-2">
-        <Step label="Previous entry" sign="‹" isOff={seq <= 1} onClick={() => go(Math.min(seq, head) - 1)} />
+        <Step label="Previous entry" sign="‹" isOff={seq <= 1} onClick={back} />
         <Step label="Next entry" sign="›" isOff={seq >= head} onClick={() => go(seq + 1)} />
         <SeqField />
         <Play />
@@ -105,10 +113,10 @@ const Step = ({ label, sign, isOff, onClick }: StepProps) => (
 type FollowingProps = Omit<PositionProps, 'missing'> & { isNewest: boolean };
 
 function Following({ isNewest, isFollowing, isFollowed, lostAt }: FollowingProps) {
+  const timeText = useTimeText();
   if (!isFollowing) return isNewest ? <Badge>newest</Badge> : <Badge tone="warn">the past</Badge>;
   if (!isFollowed) return <Badge>not followed</Badge>;
-  if (lostAt !== undefined)
-    return <Badge tone="warn">reconnecting since {localTime(lostAt).slice(11)}</Badge>;
+  if (lostAt !== undefined) return <Badge tone="warn">reconnecting since {timeText(lostAt).slice(11)}</Badge>;
   return (
     <Badge tone="ok">
       <span aria-hidden="true" className="size-1.5 rounded-full bg-ok" /> live

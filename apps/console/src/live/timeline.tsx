@@ -8,7 +8,7 @@ import { named, Select } from '../ui/field.js';
 import { ErrorNote, Progress } from '../ui/messages.js';
 import { Section } from '../ui/page.js';
 import { useSeenRows } from '../ui/table.js';
-import { localTime } from '../ui/values.js';
+import { useTimeText } from '../ui/zone.js';
 import { effectOf, type JournalEntry, titleOf, toneOf } from './entry-words.js';
 import { useLive } from './live.js';
 import { useLiveSearch } from './live-search.js';
@@ -199,6 +199,7 @@ interface EntryRowProps {
 
 function EntryRow({ seq, entry }: EntryRowProps) {
   const { rested, go } = useLive();
+  const timeText = useTimeText();
   const isCurrent = seq === rested;
   const tone = entry === undefined ? 'plain' : toneOf(entry);
   return (
@@ -215,7 +216,7 @@ function EntryRow({ seq, entry }: EntryRowProps) {
         <span aria-hidden="true" className={`size-1.5 shrink-0 rounded-full ${DOTS[tone]}`} />
         <span className="truncate font-medium">{entry === undefined ? '…' : titleOf(entry)}</span>
         <span className="ml-auto shrink-0 text-xs text-muted">
-          {entry !== undefined && localTime(new Date(entry.executedAt)).slice(11)} #{seq}
+          {entry !== undefined && timeText(new Date(entry.executedAt)).slice(11)} #{seq}
         </span>
       </span>
       <span

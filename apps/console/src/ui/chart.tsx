@@ -1,6 +1,7 @@
 import { type RefObject, useEffect, useRef, useState } from 'react';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
+import { useZone, type Zone } from './zone.js';
 
 export interface ChartSeries {
   readonly label: string;
@@ -35,6 +36,7 @@ export default function Plot(props: ChartProps) {
   const latest = useRef({ marker, onPick, x, series });
   latest.current = { marker, onPick, x, series };
   const colours = useColours(host);
+  const zone = useZone();
   const { xKind, kind, format, isWhole } = props;
   const names = series.map((one) => one.label).join('\n');
   useEffect(() => {
@@ -42,7 +44,7 @@ export default function Plot(props: ChartProps) {
     if (element === null || colours === undefined) return;
     const { x: xs, series: lines } = latest.current;
     const own = (line: number, at: number) => latest.current.series[line]?.own?.[at];
-    const options = optionsOf({ xKind, kind, format, isWhole, names: names.split('\n'), colours, own });
+    const options = optionsOf({ xKind, kind, format, isWhole, zone, names: names.split('\n'), colours, own });
     options.width = element.clientWidth;
     options.hooks = {
       draw: [(drawn) => drawMarker(drawn, latest.current.marker, colours.accent)],
@@ -57,7 +59,7 @@ export default function Plot(props: ChartProps) {
       made.destroy();
       plot.current = null;
     };
-  }, [xKind, kind, format, isWhole, names, colours]);
+  }, [xKind, kind, format, isWhole, zone, names, colours]);
   useEffect(() => plot.current?.setData(dataOf(x, series)), [x, series]);
   useEffect(() => {
     latest.current.marker = marker;
@@ -94,13 +96,14 @@ function drawMarker(plot: uPlot, marker: number | undefined, colour: string): vo
 }
 
 interface LookOptions extends Pick<ChartProps, 'xKind' | 'kind' | 'format' | 'isWhole'> {
+  zone: Zone;
   names: readonly string[];
   colours: NonNullable<ReturnType<typeof useColours>>;
   /** The value that is said in place of the drawn one. */
   own: (series: number, at: number) => number | null | undefined;
 }
 
-function optionsOf({ xKind, kind, format, isWhole, names, colours, own }: LookOptions): uPlot.Options {
+function optionsOf({ xKind, kind, format, isWhole, zone, names, colours, own }: LookOptions): uPlot.Options {
   const axis = {
     stroke: colours.muted,
     grid: { stroke: colours.line, width: 1 },
@@ -117,7 +120,9 @@ function optionsOf({ xKind, kind, format, isWhole, names, colours, own }: LookOp
     height: HEIGHT,
     scales: { x: { time: xKind !== 'seq', ...(xKind === 'day' && { range: wholeDays }) } },
     // A day in UTC must not become the evening before in the reader's zone.
-    ...(xKind === 'day' && { tzDate: (at: number) => uPlot.tzDate(new Date(at * 1000), 'Etc/UTC') }),
+    ...((xKind === 'day' || zone === 'utc') && {
+      tzDate: (at: number) => uPlot.tzDate(new Date(at * 1000), 'Etc/UTC'),
+    }),
     axes: [
       { ...axis, ...X_AXES[xKind] },
       {

@@ -1,7 +1,7 @@
 import { Dialog as Base } from '@base-ui/react/dialog';
 import { useMutation } from '@tanstack/react-query';
 import { useBlocker } from '@tanstack/react-router';
-import { createContext, type ReactNode, useContext, useState } from 'react';
+import { createContext, type ReactNode, type RefObject, useContext, useState } from 'react';
 import { Button, type ButtonProps } from './button.js';
 import { Form, TextField } from './field.js';
 import { ErrorNote } from './messages.js';
@@ -13,19 +13,22 @@ interface DialogProps {
   children: ReactNode;
   /** Wide enough for an editor. */
   wide?: boolean | undefined;
+  /** Where the keyboard begins; at the first control by default. */
+  initialFocus?: RefObject<HTMLElement | null> | undefined;
 }
 
 /** Whether something else covers the page: its dialogs wait, with what was typed in them. */
 export const Covered = createContext(false);
 
 /** A dialog over the page: Escape and a click beside it close it, and the focus goes back to where it was. */
-export function Dialog({ title, open, onClose, children, wide = false }: DialogProps) {
+export function Dialog({ title, open, onClose, children, wide = false, initialFocus }: DialogProps) {
   const isCovered = useContext(Covered);
   return (
     <Base.Root open={open && !isCovered} onOpenChange={(isOpen) => !isOpen && onClose()}>
       <Base.Portal keepMounted={open}>
         <Base.Backdrop className="fixed inset-0 z-40 bg-black/45" />
         <Base.Popup
+          {...(initialFocus && { initialFocus })}
           className={`fixed top-1/2 left-1/2 z-50 flex max-h-[90dvh] w-[calc(100vw-1.5rem)] -translate-x-1/2 -translate-y-1/2 flex-col rounded-lg border border-line bg-surface shadow-xl ${wide ? 'max-w-4xl' : 'max-w-lg'}`}
         >
           <div className="flex items-start gap-3 border-b border-line px-4 py-3">
@@ -60,7 +63,15 @@ interface ConfirmProps extends Pick<ButtonProps, 'look' | 'size' | 'disabled'> {
   onConfirm: () => Promise<unknown>;
 }
 
-export function Confirm({ verb, title, children, onConfirm, typed, look = 'danger', ...button }: ConfirmProps) {
+export function Confirm({
+  verb,
+  title,
+  children,
+  onConfirm,
+  typed,
+  look = 'danger',
+  ...button
+}: ConfirmProps) {
   const question = { verb, title, children, onConfirm, typed };
   const [isOpen, setOpen] = useState(false);
   const [text, setText] = useState('');

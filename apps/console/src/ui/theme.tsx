@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { type Option, Select } from './field.js';
+import { chooseZone, useZone, type Zone } from './zone.js';
 
 type Theme = 'system' | 'light' | 'dark';
 
@@ -23,6 +24,24 @@ const THEMES: readonly Option<Theme>[] = [
   ['dark', 'Dark'],
 ];
 
+const ZONES: readonly Option<Zone>[] = [
+  ['local', 'Local time'],
+  ['utc', 'UTC'],
+];
+
+const SWITCH = 'rounded-md border border-line bg-transparent px-1.5 py-1 text-sm text-muted';
+
+/** By which clock times are shown. */
+export const ZoneSwitch = () => (
+  <Select<Zone>
+    aria-label="Clock of the console"
+    className={SWITCH}
+    value={useZone()}
+    onChange={chooseZone}
+    options={ZONES}
+  />
+);
+
 export function ThemeSwitch() {
   const [theme, setTheme] = useState(storedTheme);
   const choose = (next: Theme) => {
@@ -34,7 +53,7 @@ export function ThemeSwitch() {
   return (
     <Select
       aria-label="Colours of the console"
-      className="rounded-md border border-line bg-transparent px-1.5 py-1 text-sm text-muted"
+      className={SWITCH}
       value={theme}
       onChange={choose}
       options={THEMES}

@@ -1,6 +1,7 @@
 import { type ReactNode, useEffect, useState } from 'react';
 import { Button } from './button.js';
 import { classes } from './classes.js';
+import { useTimeText } from './zone.js';
 
 export type Tone = 'plain' | 'accent' | 'ok' | 'warn' | 'bad';
 
@@ -85,24 +86,19 @@ export interface TimeProps {
   otherwise?: string | undefined;
 }
 
-/** A time in the reader's zone; the exact one, in UTC, is its title. */
+/** A time by the clock that was chosen; the exact one, in UTC, is its title. */
 export function Time({ at, relative = false, isPast = false, otherwise = '–' }: TimeProps) {
   const read = useNow(relative);
+  const timeText = useTimeText();
   if (!at) return <span className="text-muted">{otherwise}</span>;
   const date = new Date(at);
   const distance = date.getTime() - read;
   return (
     <time dateTime={at} title={at} className="whitespace-nowrap">
-      {relative ? relativeTime(distance, isPast) : localTime(date)}
+      {relative ? relativeTime(distance, isPast) : timeText(date)}
     </time>
   );
 }
-
-const two = (value: number): string => String(value).padStart(2, '0');
-
-/** `2026-11-22 17:05:09`: it sorts, and it is the same in every language. */
-export const localTime = (date: Date): string =>
-  `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
 
 const UNITS: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
   ['year', 31_536_000],
