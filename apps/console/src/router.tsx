@@ -13,6 +13,7 @@ import { objectIn } from './forms/json.js';
 import { Frame } from './layout/frame.js';
 import { NotFound, PageFailed } from './layout/no-page.js';
 import { readLiveSearch } from './live/live-search.js';
+import { SPAN_NAMES } from './overview/spans.js';
 import { STATUSES as PAYMENT_STATUSES } from './payments/payment-words.js';
 import { STATES as PUSH_STATES } from './pushes/push-words.js';
 import { STATUSES as OCCURRENCE_STATUSES } from './schedules/ledger-words.js';
@@ -96,6 +97,13 @@ const opened = createRoute({
 const partsOfDeployment = [
   opened,
   page(deployment, '/live', () => import('./live/live-page.js'), readLiveSearch),
+  // How far back it looks.
+  page(
+    deployment,
+    '/overview',
+    () => import('./overview/overview-page.js'),
+    searchOf({ of: oneOf(SPAN_NAMES) }),
+  ),
   // The schema whose instances are listed, what finds them, and their order.
   page(
     deployment,

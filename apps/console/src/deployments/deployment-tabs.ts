@@ -1,5 +1,6 @@
 /** The pages of a deployment, by their part of the address. */
 export const TABS = [
+  ['overview', 'Overview'],
   ['live', 'Live'],
   ['data', 'Data'],
   ['run', 'Run'],

@@ -3,10 +3,20 @@ import { useEffect, useState } from 'react';
 import { TABS } from '../deployments/deployment-tabs.js';
 import { Button } from '../ui/button.js';
 import { lazily } from '../ui/lazily.js';
-import { createKeySequence, isTyping, type Shortcut, shortcutsNow, useKeysAreOn, useShortcuts } from '../ui/shortcuts.js';
+import {
+  createKeySequence,
+  isTyping,
+  type Shortcut,
+  shortcutsNow,
+  useKeysAreOn,
+  useShortcuts,
+} from '../ui/shortcuts.js';
 
 const Palette = lazily({ what: 'The search', meanwhile: 'Loading' }, () => import('../palette/palette.js'));
-const ShortcutList = lazily({ what: 'The list', meanwhile: 'Loading' }, () => import('../palette/shortcut-list.js'));
+const ShortcutList = lazily(
+  { what: 'The list', meanwhile: 'Loading' },
+  () => import('../palette/shortcut-list.js'),
+);
 
 const OPEN = 'orrery:open';
 type Opened = 'palette' | 'shortcuts';
@@ -46,6 +56,7 @@ export function Keys() {
 
 /** The keys of pages of a deployment, by the tab. */
 const TAB_KEYS: Readonly<Record<string, string>> = {
+  overview: 'e',
   live: 'l',
   data: 'd',
   run: 'r',

@@ -9,6 +9,7 @@ import { EventList } from '../events/event-list.js';
 import { SchemaList } from '../schemas/schema-list.js';
 import { AwaitPage } from '../ui/await-page.js';
 import { Confirm } from '../ui/dialog.js';
+import { lazily } from '../ui/lazily.js';
 import { Card, Details, Page } from '../ui/page.js';
 import { Badge, CopyableCode, Time } from '../ui/values.js';
 import { EditWorld } from './world-form.js';
@@ -24,6 +25,7 @@ export default function WorldPage() {
           beside={record.isPublic && <Badge tone="accent">published</Badge>}
           actions={isOwn(record) && <WorldActions world={record} />}
         >
+          {isOwn(record) && <Attention world={world} />}
           <Parts world={world} isOwn={isOwn(record)} />
           <About world={record} />
         </Page>
@@ -31,6 +33,8 @@ export default function WorldPage() {
     </AwaitPage>
   );
 }
+
+const Attention = lazily({ what: 'What needs attention', meanwhile: 'Looking' }, () => import('../overview/world-attention.js'));
 
 /** What runs comes first; in a world where nothing runs yet, the parts are in the order in which they are made. */
 function Parts(props: { world: string; isOwn: boolean }) {

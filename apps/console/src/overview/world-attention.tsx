@@ -1,0 +1,28 @@
+import { useDeployments } from '../api/deployments.js';
+import type { Deployment } from '../api/records.js';
+import { Section } from '../ui/page.js';
+import { needsOf } from './attention.js';
+import { Needs } from './needs.js';
+import { useOverview } from './queries.js';
+
+/** Deployments that are looked at: each takes some requests. */
+const MOST_SHOWN = 5;
+
+/** What needs attention in the deployments of a world, where something does. */
+export default function WorldAttention({ world }: { world: string }) {
+  const deployments = useDeployments(world).data?.data ?? [];
+  return deployments
+    .slice(0, MOST_SHOWN)
+    .map((deployment) => <OfDeployment key={deployment.address} world={world} deployment={deployment} />);
+}
+
+function OfDeployment({ world, deployment: { address, name } }: { world: string; deployment: Deployment }) {
+  const ref = { world, deployment: address };
+  const needs = needsOf(useOverview(ref), Date.now());
+  if (needs.length === 0) return null;
+  return (
+    <Section title={`${name} needs attention`}>
+      <Needs needs={needs} of={ref} name={name} />
+    </Section>
+  );
+}
