@@ -174,6 +174,7 @@ const tree = root.addChildren([
   page(root, '/keys', () => import('./keys/keys-page.js')),
   // The page of its list of deployments.
   page(root, '/worlds/$world', () => import('./worlds/world-page.js'), searchOf({ page: pageIn })),
+  page(root, '/worlds/$world/map', () => import('./map/map-page.js')),
   page(root, '/worlds/$world/schemas/$schema', () => import('./schemas/schema-page.js')),
   // The versions that are compared.
   page(

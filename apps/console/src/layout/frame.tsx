@@ -44,26 +44,28 @@ function SignedIn() {
   // Where there is no way to show, a wide page needs no line for it.
   const isWay = world !== undefined;
   return (
-    <div className="lg:grid lg:grid-cols-[15.5rem_minmax(0,1fr)]">
+    <>
       <Keys />
-      <aside className="sticky top-0 hidden h-dvh flex-col overflow-y-auto border-r border-line bg-surface lg:flex">
-        <Brand />
-        <Navigation>
-          <WorldTree />
-        </Navigation>
-      </aside>
-      <div className="flex min-h-dvh min-w-0 flex-col">
-        <header
-          className={`sticky top-0 z-20 flex h-12 items-center gap-2 border-b border-line bg-bg px-4 sm:px-6 ${isWay ? '' : 'lg:hidden'}`}
-        >
-          <NavigationDialog>
+      <div className="lg:grid lg:grid-cols-[15.5rem_minmax(0,1fr)]">
+        <aside className="sticky top-0 hidden h-dvh flex-col overflow-y-auto border-r border-line bg-surface lg:flex">
+          <Brand />
+          <Navigation>
             <WorldTree />
-          </NavigationDialog>
-          <Crumbs />
-        </header>
-        <Content />
+          </Navigation>
+        </aside>
+        <div className="flex min-h-dvh min-w-0 flex-col">
+          <header
+            className={`sticky top-0 z-20 flex h-12 items-center gap-2 border-b border-line bg-bg px-4 sm:px-6 ${isWay ? '' : 'lg:hidden'}`}
+          >
+            <NavigationDialog>
+              <WorldTree />
+            </NavigationDialog>
+            <Crumbs />
+          </header>
+          <Content />
+        </div>
       </div>
-    </div>
+    </>
   );
 }
 
@@ -135,6 +137,8 @@ function useTask(): string | undefined {
       return 'New event';
     case '/worlds/$world/events/$event/edit':
       return version === undefined ? 'New version' : `Edit version ${version}`;
+    case '/worlds/$world/map':
+      return 'Map';
     case '/worlds/$world/deploy':
       return source === undefined ? 'New deployment' : 'Clone a deployment';
     default:

@@ -19,12 +19,20 @@ export interface Activity {
   readonly succeeded: readonly number[];
   readonly failed: readonly number[];
   /** The most frequent first. */
-  readonly failures: readonly { readonly code: string; readonly count: number; readonly events: readonly string[] }[];
+  readonly failures: readonly {
+    readonly code: string;
+    readonly count: number;
+    readonly events: readonly string[];
+  }[];
   readonly events: readonly EventActivity[];
 }
 
 /** What executions come to, in steps that begin at `starts`. Those before the first step are left out. */
-export function activityOf(executions: readonly Execution[], starts: readonly number[], step: number): Activity {
+export function activityOf(
+  executions: readonly Execution[],
+  starts: readonly number[],
+  step: number,
+): Activity {
   const first = starts[0] ?? 0;
   const within = executions.filter(({ executedAt }) => Date.parse(executedAt) / 1000 >= first);
   const counts = { succeeded: starts.map(() => 0), failed: starts.map(() => 0) };
@@ -37,7 +45,7 @@ export function activityOf(executions: readonly Execution[], starts: readonly nu
 }
 
 function failuresOf(executions: readonly Execution[]): Activity['failures'] {
-  const byCode = Map.groupBy(
+  const byCode = grouped(
     executions.filter(({ error }) => error !== null),
     ({ error }) => error?.code ?? '',
   );
@@ -51,7 +59,7 @@ function failuresOf(executions: readonly Execution[]): Activity['failures'] {
 }
 
 function eventsOf(executions: readonly Execution[]): EventActivity[] {
-  return [...Map.groupBy(executions, ({ event }) => event ?? '')]
+  return [...grouped(executions, ({ event }) => event ?? '')]
     .map(([event, all]) => {
       const durations = all.flatMap(({ durationMs }) => durationMs ?? []).sort((a, b) => a - b);
       const costs = all.flatMap(({ llm }) => exchangeFacts(llm)?.usd ?? []);
@@ -66,6 +74,16 @@ function eventsOf(executions: readonly Execution[]): EventActivity[] {
       };
     })
     .sort((a, b) => b.succeeded + b.failed - a.succeeded - a.failed || (a.event < b.event ? -1 : 1));
+}
+
+function grouped(executions: readonly Execution[], keyOf: (execution: Execution) => string) {
+  const groups = new Map<string, Execution[]>();
+  for (const execution of executions) {
+    const group = groups.get(keyOf(execution));
+    if (group === undefined) groups.set(keyOf(execution), [execution]);
+    else group.push(execution);
+  }
+  return groups;
 }
 
 /** The nearest rank of rising numbers; undefined for none. */

@@ -1,11 +1,19 @@
+import docPages from 'virtual:doc-pages';
 import type { Orrery } from '@orrery/sdk';
 import { useQueries } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
-import docPages from 'virtual:doc-pages';
-import { deploymentKey, deploymentPath, DEPLOYMENTS, HISTORY, INSTANCES, useDeployments } from '../api/deployments.js';
+import {
+  DEPLOYMENTS,
+  deploymentKey,
+  deploymentPath,
+  HISTORY,
+  INSTANCES,
+  useDeployments,
+} from '../api/deployments.js';
 import { keyOf, readAll, SETTLED, useGet, useRead } from '../api/read.js';
 import type { DeploymentRef, World } from '../api/records.js';
 import { EVENTS, SCHEMAS, useEvents, useSchemas, WORLDS } from '../api/worlds.js';
+import { idHas } from '../data/queries.js';
 import { TABS } from '../deployments/deployment-tabs.js';
 import { useOrrery } from '../session/session.js';
 import type { Item } from './matches.js';
@@ -21,27 +29,34 @@ export function useItems(text: string): Item[] {
   const { world, deployment } = useParams({ strict: false });
   const worlds = useWorlds();
   const inWorld = useWorldItems(world, navigate);
-  const inOthers = useOtherWorlds(worlds.filter(({ address }) => address !== world), navigate);
+  const inOthers = useOtherWorlds(
+    worlds.filter(({ address }) => address !== world),
+    navigate,
+  );
   const ref = world !== undefined && deployment !== undefined ? { world, deployment } : undefined;
   const inDeployment = useDeploymentItems(ref, text, navigate);
   return [
     ...inDeployment,
     ...inWorld,
-    ...worlds.map(({ address, name }): Item => ({
-      key: `world ${address}`,
-      kind: 'World',
-      label: name,
-      go: () => void navigate({ to: '/worlds/$world', params: { world: address } }),
-    })),
+    ...worlds.map(
+      ({ address, name }): Item => ({
+        key: `world ${address}`,
+        kind: 'World',
+        label: name,
+        go: () => void navigate({ to: '/worlds/$world', params: { world: address } }),
+      }),
+    ),
     ...inOthers,
     { key: 'worlds', kind: 'Page', label: 'Worlds', go: () => void navigate({ to: '/' }) },
     { key: 'keys', kind: 'Page', label: 'API keys', go: () => void navigate({ to: '/keys' }) },
-    ...docPages.map(({ title, url }): Item => ({
-      key: url,
-      kind: 'Docs',
-      label: title,
-      go: () => location.assign(url),
-    })),
+    ...docPages.map(
+      ({ title, url }): Item => ({
+        key: url,
+        kind: 'Docs',
+        label: title,
+        go: () => location.assign(url),
+      }),
+    ),
   ];
 }
 
@@ -67,13 +82,21 @@ const eventItem = (navigate: Navigate, world: string, { name }: Named, detail?: 
   go: () => void navigate({ to: '/worlds/$world/events/$event', params: { world, event: name } }),
 });
 
-const deploymentItem = (navigate: Navigate, world: string, { name, address }: Deployed, detail?: string): Item => ({
+const deploymentItem = (
+  navigate: Navigate,
+  world: string,
+  { name, address }: Deployed,
+  detail?: string,
+): Item => ({
   key: `deployment ${address}`,
   kind: 'Deployment',
   label: name,
   detail,
   go: () =>
-    void navigate({ to: '/worlds/$world/deployments/$deployment/live', params: { world, deployment: address } }),
+    void navigate({
+      to: '/worlds/$world/deployments/$deployment/live',
+      params: { world, deployment: address },
+    }),
 });
 
 /** Of the world that is open. What has been read for the navigation is not read again. */
@@ -85,14 +108,22 @@ function useWorldItems(world: string | undefined, navigate: Navigate): Item[] {
   const deployments = useDeployments(of, 1, options).data?.data ?? [];
   if (world === undefined) return [];
   return [
+    {
+      key: 'map',
+      kind: 'Page',
+      label: 'Map of the world',
+      go: () => void navigate({ to: '/worlds/$world/map', params: { world } }),
+    },
     ...deployments.map((one) => deploymentItem(navigate, world, one)),
     ...events.map((one) => eventItem(navigate, world, one)),
-    ...schemas.map(({ name }): Item => ({
-      key: `schema ${name}`,
-      kind: 'Entity schema',
-      label: name,
-      go: () => void navigate({ to: '/worlds/$world/schemas/$schema', params: { world, schema: name } }),
-    })),
+    ...schemas.map(
+      ({ name }): Item => ({
+        key: `schema ${name}`,
+        kind: 'Entity schema',
+        label: name,
+        go: () => void navigate({ to: '/worlds/$world/schemas/$schema', params: { world, schema: name } }),
+      }),
+    ),
   ];
 }
 
@@ -138,7 +169,8 @@ function useDeploymentItems(ref: DeploymentRef | undefined, text: string, naviga
   ).data;
   if (ref === undefined) return [];
   const live = { to: '/worlds/$world/deployments/$deployment/live', params: ref } as const;
-  const seq = /^#?(\d{1,15})$/.exec(wanted)?.[1] ?? (UUID.test(wanted) && entry ? String(entry.seq) : undefined);
+  const seq =
+    /^#?(\d{1,15})$/.exec(wanted)?.[1] ?? (UUID.test(wanted) && entry ? String(entry.seq) : undefined);
   return [
     ...(seq === undefined
       ? []
@@ -152,20 +184,24 @@ function useDeploymentItems(ref: DeploymentRef | undefined, text: string, naviga
             go: () => void navigate({ ...live, search: { seq: Number(seq) } }),
           },
         ]),
-    ...TABS.map(([to, label]): Item => ({
-      key: `tab ${to}`,
-      kind: 'Page',
-      label,
-      detail: 'this deployment',
-      go: () => void navigate({ to: `/worlds/$world/deployments/$deployment/${to}`, params: ref }),
-    })),
-    ...found.map((instance): Item => ({
-      key: `instance ${instance}`,
-      kind: 'Instance',
-      label: instance,
-      detail: 'its changes',
-      go: () => void navigate({ ...live, search: { instance } }),
-    })),
+    ...TABS.map(
+      ([to, label]): Item => ({
+        key: `tab ${to}`,
+        kind: 'Page',
+        label,
+        detail: 'this deployment',
+        go: () => void navigate({ to: `/worlds/$world/deployments/$deployment/${to}`, params: ref }),
+      }),
+    ),
+    ...found.map(
+      (instance): Item => ({
+        key: `instance ${instance}`,
+        kind: 'Instance',
+        label: instance,
+        detail: 'its changes',
+        go: () => void navigate({ ...live, search: { instance } }),
+      }),
+    ),
   ];
 }
 
@@ -181,8 +217,12 @@ function useInstances(ref: DeploymentRef | undefined, text: string): readonly st
       const schemas = await readAll(orrery, SCHEMAS, { path: { worldAddress: path.worldAddress }, signal });
       const lists = await Promise.all(
         schemas.data.slice(0, SEARCHED_SCHEMAS).map(({ name: entitySchema }) => {
-          const where = `id.contains(${JSON.stringify(text)})`;
-          return orrery.get(INSTANCES, { path, query: { entitySchema, where, limit: INSTANCES_EACH }, signal });
+          const where = idHas(text);
+          return orrery.get(INSTANCES, {
+            path,
+            query: { entitySchema, where, limit: INSTANCES_EACH },
+            signal,
+          });
         }),
       );
       return lists.flat().map(({ entitySchema, instanceId }) => `${entitySchema}:${instanceId}`);

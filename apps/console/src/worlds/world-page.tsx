@@ -8,6 +8,7 @@ import { DeploymentList } from '../deployments/deployment-list.js';
 import { EventList } from '../events/event-list.js';
 import { SchemaList } from '../schemas/schema-list.js';
 import { AwaitPage } from '../ui/await-page.js';
+import { ButtonLink } from '../ui/button.js';
 import { Confirm } from '../ui/dialog.js';
 import { lazily } from '../ui/lazily.js';
 import { Card, Details, Page } from '../ui/page.js';
@@ -23,7 +24,14 @@ export default function WorldPage() {
           title={record.name}
           lead={record.description}
           beside={record.isPublic && <Badge tone="accent">published</Badge>}
-          actions={isOwn(record) && <WorldActions world={record} />}
+          actions={
+            <>
+              <ButtonLink to="/worlds/$world/map" params={{ world }}>
+                Map
+              </ButtonLink>
+              {isOwn(record) && <WorldActions world={record} />}
+            </>
+          }
         >
           {isOwn(record) && <Attention world={world} />}
           <Parts world={world} isOwn={isOwn(record)} />
@@ -34,7 +42,10 @@ export default function WorldPage() {
   );
 }
 
-const Attention = lazily({ what: 'What needs attention', meanwhile: 'Looking' }, () => import('../overview/world-attention.js'));
+const Attention = lazily(
+  { what: 'What needs attention', meanwhile: 'Looking' },
+  () => import('../overview/world-attention.js'),
+);
 
 /** What runs comes first; in a world where nothing runs yet, the parts are in the order in which they are made. */
 function Parts(props: { world: string; isOwn: boolean }) {
