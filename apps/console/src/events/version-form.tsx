@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { useNextTimes } from '../api/deployments.js';
 import type { EntitySchema } from '../api/records.js';
-import { useSchemas } from '../api/worlds.js';
+import { useEvents, useSchemas } from '../api/worlds.js';
 import { CheckField, NumberField, type Option, SelectField, TextField } from '../ui/field.js';
 import { JsonEditor } from '../ui/json-editor/json-editor.js';
 import { problemAt, problemsOf, wordsOf } from '../ui/messages.js';
@@ -9,6 +9,7 @@ import { Card } from '../ui/page.js';
 import { fieldOf } from '../ui/save-form.js';
 import { useSettled } from '../ui/settled.js';
 import { Time } from '../ui/values.js';
+import { type Completed, completionsAt, inputMembers, type KnownNames } from './completions.js';
 import type { Answer, ChangeMode, VersionDraft } from './version-draft.js';
 import { Reads } from './version-reads.js';
 import { MODE_WORDS, VERSION_LABELS, type VersionProblems } from './version-words.js';
@@ -20,12 +21,15 @@ interface VersionFormProps {
 }
 
 /** What each part of the form gets. */
-const partsOf = (props: VersionFormProps, schemas: readonly string[]) => {
+const partsOf = (props: VersionFormProps, schemas: readonly string[], known: KnownNames) => {
   const { draft, change, problems } = props;
   const field = fieldOf(draft, change, VERSION_LABELS, problems.at);
   return {
     ...props,
     schemas,
+    /** Completes what is typed in an editor. */
+    complete: (completed: Completed) => (text: string, at: number) =>
+      completionsAt(text, at, known, completed),
     /** The props of a field, by the member of the draft and the pointer into the body. */
     field,
     /** The same of an editor. */
@@ -41,7 +45,14 @@ export type PartProps = ReturnType<typeof partsOf>;
 
 export function VersionForm({ world, ...props }: VersionFormProps & { world: string }) {
   const { data } = useSchemas(world);
-  const parts = partsOf(props, data?.data.map(({ name }) => name) ?? []);
+  const events = useEvents(world).data?.data.map(({ name }) => name) ?? [];
+  const schemas = data?.data ?? [];
+  const known = { input: inputMembers(props.draft.inputSchema), schemas, events };
+  const parts = partsOf(
+    props,
+    schemas.map(({ name }) => name),
+    known,
+  );
   return (
     <div className="space-y-5">
       <Part title="Contracts" lead="What it takes and what it answers; empty for anything.">
@@ -64,6 +75,7 @@ export function VersionForm({ world, ...props }: VersionFormProps & { world: str
       <Part title="What follows" lead="Executions that it sets once it has succeeded.">
         <JsonEditor
           {...parts.json('followUps', '/followUps')}
+          complete={parts.complete('followUps')}
           hint='A list such as [{ "event": "match", "after": "PT90S", "when": "{{ !result.isOver }}" }]; empty for none.'
           rows={3}
         />
@@ -106,6 +118,7 @@ function Decision({ example, ...parts }: PartProps & { example: Attributes | und
       {draft.decides === 'direct' ? (
         <JsonEditor
           {...json('template', '/mutationSettings/template')}
+          complete={parts.complete('template')}
           hint={templateHint(example)}
           rows={10}
           required
@@ -244,7 +257,7 @@ const Guards = ({ field, json }: PartProps) => (
   </div>
 );
 
-export function CronFields({ draft, field, json }: PartProps) {
+export function CronFields({ draft, field, json, complete }: PartProps) {
   const next = useNextTimes(
     useSettled(draft.schedule.trim()),
     useSettled(draft.timezone.trim()) || 'UTC',
@@ -280,6 +293,7 @@ export function CronFields({ draft, field, json }: PartProps) {
       </div>
       <JsonEditor
         {...json('cronInput', '/executionSettings/cron/input')}
+        complete={complete('cron')}
         hint="A template: counter, scheduledAt and cronState may stand in {{ }}."
         rows={6}
       />

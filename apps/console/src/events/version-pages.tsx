@@ -11,12 +11,19 @@ import { Button, ButtonLink } from '../ui/button.js';
 import { Conflict, isConflict } from '../ui/conflict.js';
 import { LeaveGuard } from '../ui/dialog.js';
 import { Required, showFirstWrong, TextField, useRequired } from '../ui/field.js';
-import { type Beside, ErrorNote, problemAt, problemsOf, Unreadable } from '../ui/messages.js';
+import { type Beside, ErrorNote, problemAt, problemsOf, Said, Unreadable } from '../ui/messages.js';
 import { Card, Page } from '../ui/page.js';
 import { useRefusal } from '../ui/refusal.js';
+import { useDraftCheck } from './draft-check.js';
 import { NEW_VERSION, type VersionDraft, versionBodyOf, versionDraftOf } from './version-draft.js';
 import { VersionForm } from './version-form.js';
-import { FIRST_VERSION, memberOfVersion, type VersionProblems, versionProblems } from './version-words.js';
+import {
+  FIRST_VERSION,
+  memberOfVersion,
+  type VersionProblems,
+  versionPart,
+  versionProblems,
+} from './version-words.js';
 
 /** What the pages show that follow: the service's words beside its answer. */
 const saying = ({ message, warnings }: Beside) => ({
@@ -178,9 +185,13 @@ function VersionEditor({ title, lead, world, initial, children, conflict, ...pro
   const { save, at = '', fields = NO_FIELDS } = props;
   const [draft, setDraft] = useState(initial);
   const required = useRequired();
-  const refusal = useRefusal<Readonly<Record<string, unknown>>>(save.error, { ...draft, ...fields }, (pointer) =>
-    pointer.startsWith(`${at}/`) ? memberOfVersion(pointer.slice(at.length)) : pointer.slice(1),
+  const refusal = useRefusal<Readonly<Record<string, unknown>>>(
+    save.error,
+    { ...draft, ...fields },
+    (pointer) =>
+      pointer.startsWith(`${at}/`) ? memberOfVersion(pointer.slice(at.length)) : pointer.slice(1),
   );
+  const check = useDraftCheck(world, draft);
   const problems = versionProblems(refusal, at);
   const isTyped = Object.values(fields).some((text) => text !== '');
   // The answer to what was sent has marked the fields.
@@ -196,9 +207,10 @@ function VersionEditor({ title, lead, world, initial, children, conflict, ...pro
           world={world}
           draft={draft}
           change={(part) => setDraft((now) => ({ ...now, ...part }))}
-          problems={problems}
+          problems={refusal === null ? versionProblems(check.refusal, '') : problems}
         />
       </Required>
+      <Said said={check} nameOf={versionPart} />
       {isConflict(save.error) && conflict?.(draft)}
       <SaveBar
         {...props}

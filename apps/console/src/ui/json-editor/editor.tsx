@@ -1,4 +1,10 @@
-import { closeBrackets, closeBracketsKeymap } from '@codemirror/autocomplete';
+import {
+  autocompletion,
+  type Completion,
+  closeBrackets,
+  closeBracketsKeymap,
+  completionKeymap,
+} from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { json, jsonParseLinter } from '@codemirror/lang-json';
 import { bracketMatching, HighlightStyle, indentOnInput, syntaxHighlighting } from '@codemirror/language';
@@ -19,6 +25,13 @@ export interface EditorProps {
   language?: 'text' | undefined;
   /** Lines that are seen at least. */
   rows?: number | undefined;
+  /** What can stand at a position of the text, and where what is completed begins. */
+  complete?: ((text: string, at: number) => Offered | undefined) | undefined;
+}
+
+interface Offered {
+  readonly from: number;
+  readonly options: readonly Completion[];
 }
 
 /** Lets CodeMirror make style elements, which the content security policy refuses otherwise. */
@@ -35,7 +48,12 @@ export default function Editor(props: EditorProps) {
   useEffect(() => {
     const element = host.current;
     if (element === null) return;
-    const editor = createEditor(element, latest.current, (text) => latest.current.onChange(text));
+    const editor = createEditor(
+      element,
+      latest.current,
+      (text) => latest.current.onChange(text),
+      (text, at) => latest.current.complete?.(text, at),
+    );
     running.current = editor;
     return () => {
       editor.destroy();
@@ -54,7 +72,12 @@ export default function Editor(props: EditorProps) {
   );
 }
 
-function createEditor(parent: HTMLElement, props: EditorProps, onChange: (text: string) => void) {
+function createEditor(
+  parent: HTMLElement,
+  props: EditorProps,
+  onChange: (text: string) => void,
+  complete: NonNullable<EditorProps['complete']>,
+) {
   const { label, value, language } = props;
   let problems: readonly EditorProblem[] = [];
   const extensions: Extension[] = [
@@ -69,7 +92,17 @@ function createEditor(parent: HTMLElement, props: EditorProps, onChange: (text: 
     EditorView.updateListener.of((update) => {
       if (update.docChanged) onChange(update.state.doc.toString());
     }),
-    keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...historyKeymap, ...lintKeymap]),
+    autocompletion({
+      override: [({ state, pos }) => offeredAt(complete(state.doc.toString(), pos))],
+      icons: false,
+    }),
+    keymap.of([
+      ...completionKeymap,
+      ...closeBracketsKeymap,
+      ...defaultKeymap,
+      ...historyKeymap,
+      ...lintKeymap,
+    ]),
     linter((view) => diagnosticsOf(view, language, problems), { delay: 250 }),
   ];
   if (language !== 'text')
@@ -96,6 +129,10 @@ function createEditor(parent: HTMLElement, props: EditorProps, onChange: (text: 
     destroy: () => view.destroy(),
   };
 }
+
+/** While a word is typed on, what was offered is filtered by it. */
+const offeredAt = (offered: Offered | undefined) =>
+  offered === undefined ? null : { from: offered.from, options: [...offered.options], validFor: /^[\w$]*$/ };
 
 /**
  * Typing. Left to the browser, it would keep the look of text that was replaced by a style attribute, which the content
