@@ -1,5 +1,5 @@
 // Plays an example against a running server: npm run example league
-const EXAMPLES = ['league', 'market', 'village', 'agent'];
+const EXAMPLES = ['league', 'market', 'village', 'agent', 'dice'];
 const [name] = process.argv.slice(2);
 
 if (EXAMPLES.includes(name)) {

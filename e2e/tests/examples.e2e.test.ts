@@ -89,6 +89,14 @@ describe('the example', () => {
     expect(written.match(/settled/g)?.length).toBe(9);
   });
 
+  it('dice are thrown by nobody, and each throw is checked', async () => {
+    const written = await play('dice');
+    expect(written.match(/^entry \d+: \w+ \d+, \w+ \d+: as thrown$/gm)).toHaveLength(3);
+    expect(written).toMatch(/randomness_committed[\s\S]*secrets/);
+    expect(written).toMatch(/round_paid +round +/);
+    expect(written).toMatch(/rerun: 4[\s\S]*$/);
+  });
+
   it('village lets a model move its people, on request and by schedule', async () => {
     const written = await play('village');
     expect(written).toMatch(/orrery\/sampler +.* true\n/);

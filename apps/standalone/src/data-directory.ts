@@ -47,18 +47,14 @@ export async function firstKey({ db, file }: FirstKeyOptions): Promise<FirstKey>
   return { key: key.token, accountId: account.id };
 }
 
-const randomHex = (): string => randomBytes(32).toString('hex');
+export const randomHex = (): string => randomBytes(32).toString('hex');
 
-/** What secrets of webhooks are encrypted with, one key a line: as WEBHOOK_KEYS would have them. */
-export const webhookKeys = (directory: string): Promise<string> =>
-  storedSecret(join(directory, 'webhook-keys'), randomHex);
-
-/** What checkpoints of journals are signed with, one key a line: as ORRERY_SIGNING_KEY would have them. */
-export const signingKeys = (directory: string, host: string): Promise<string> =>
-  storedSecret(join(directory, 'signing-keys'), () => `${host}+${randomHex()}`);
-
-/** What a file holds, which is made at the first start. */
-async function storedSecret(file: string, make: () => string): Promise<string> {
+/**
+ * Keys of the operator, one a line, made at the first start: as the variable of that name would have them (WEBHOOK_KEYS for
+ * `webhook-keys`).
+ */
+export async function storedKeys(directory: string, name: string, make = randomHex): Promise<string> {
+  const file = join(directory, name);
   const stored = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error;
     return undefined;

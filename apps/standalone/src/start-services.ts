@@ -1,7 +1,7 @@
 import { type Bus, connectBus, createInProcessHub, lendHub } from '@orrery/bus';
 import { startCatalog } from '@orrery/catalog';
 import { startChainPusher } from '@orrery/chain-pusher';
-import { type ChainPusherConfig, parseWebhookKeys } from '@orrery/chain-pusher/config';
+import { type ChainPusherConfig, parseKeys } from '@orrery/chain-pusher/config';
 import { startRuntime } from '@orrery/runtime';
 import { parseSigningKeys, type RuntimeConfig } from '@orrery/runtime/config';
 import { startScheduler } from '@orrery/scheduler';
@@ -12,7 +12,7 @@ import {
   THREAD_RELEASE_MS,
 } from '@orrery/service-kit';
 import type { StandaloneSettings } from './config.js';
-import { signingKeys, storeUrl, webhookKeys } from './data-directory.js';
+import { randomHex, storedKeys, storeUrl } from './data-directory.js';
 import type { OpenGateway } from './open-gateway.js';
 import { paymentsNotice } from './payments-notice.js';
 import { startSampler } from './sampler/sampler-server.js';
@@ -40,8 +40,10 @@ export async function startServices(
   const forRuntime = { ...shared, bus: await busFor('runtime') };
   const forScheduler = { ...shared, bus: await busFor('scheduler') };
   const forChainPusher = { ...shared, bus: await busFor('chain-pusher') };
+  const randomnessKeys = await keysOf(settings, settings.runtime.randomnessKeys, 'randomness-keys');
   const signing = await withSigningKeys(settings);
-  const runtimeConfig = settings.sampler ? { ...signing, models: [await startSampler(resources)] } : signing;
+  const models = settings.sampler ? [await startSampler(resources)] : settings.runtime.models;
+  const runtimeConfig = { ...signing, models, randomnessKeys };
   await useAll(resources, {
     catalog: startCatalog(forCatalog, settings.catalog),
     runtime: startRuntime({ ...forRuntime, soleProcess: settings.ownsDatabase }, runtimeConfig),
@@ -57,19 +59,14 @@ export async function startServices(
   return { [Symbol.asyncDispose]: async () => undefined };
 }
 
-/** Processes on a database of others need one key, which the operator sets. */
 async function withWebhookKeys({
   chainPusher,
   ownsDatabase,
   dataDirectory,
 }: ServicesSettings): Promise<ChainPusherConfig> {
   const { webhooks } = chainPusher;
-  if (!ownsDatabase || webhooks === undefined || webhooks.keys.length > 0) return chainPusher;
-  const keys = parseWebhookKeys(await webhookKeys(dataDirectory));
-  if (keys === undefined || keys.length === 0)
-    throw new StartupError(
-      `The file webhook-keys in ${dataDirectory} holds no keys: restore it from a backup.`,
-    );
+  if (webhooks === undefined) return chainPusher;
+  const keys = await keysOf({ ownsDatabase, dataDirectory }, webhooks.keys, 'webhook-keys');
   return { ...chainPusher, webhooks: { ...webhooks, keys } };
 }
 
@@ -80,12 +77,25 @@ async function withSigningKeys({
   publicHost,
 }: ServicesSettings): Promise<RuntimeConfig> {
   if (!ownsDatabase || runtime.signingKeys.length > 0) return runtime;
-  const keys = parseSigningKeys(await signingKeys(dataDirectory, publicHost));
+  const keys = parseSigningKeys(await storedKeys(dataDirectory, 'signing-keys', () => `${publicHost}+${randomHex()}`));
   if (keys === undefined || keys.length === 0)
     throw new StartupError(
       `The file signing-keys in ${dataDirectory} holds no keys: restore it from a backup.`,
     );
   return { ...runtime, signingKeys: keys };
+}
+
+/** Processes on a database of others need the same keys, which the operator sets. */
+async function keysOf(
+  { ownsDatabase, dataDirectory }: Pick<ServicesSettings, 'ownsDatabase' | 'dataDirectory'>,
+  set: readonly Buffer[],
+  file: string,
+): Promise<readonly Buffer[]> {
+  if (!ownsDatabase || set.length > 0) return set;
+  const keys = parseKeys(await storedKeys(dataDirectory, file));
+  if (keys === undefined || keys.length === 0)
+    throw new StartupError(`The file ${file} in ${dataDirectory} holds no keys: restore it from a backup.`);
+  return keys;
 }
 
 /** Opens a bus for each service: over NATS if there is an address, else on one hub in this process. */

@@ -13,6 +13,7 @@ import { IS_OF_TWO } from './of-one-shape.js';
 /** Only an all-in-one with a database of its own makes these. */
 const KEYS = {
   WEBHOOK_KEYS: '5a'.repeat(32),
+  RANDOMNESS_KEYS: '5c'.repeat(32),
   ORRERY_SIGNING_KEY: `orrery.test+${'5b'.repeat(32)}`,
 };
 

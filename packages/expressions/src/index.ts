@@ -27,6 +27,7 @@ export {
 export type { Comparison, TestForm, TestOperand, TextTest } from './conditions/test-form.js';
 export { countDue, latestDue, nextDue } from './cron/due-times.js';
 export { type CronSchedule, checkCronSchedule, describeSchedule } from './cron/schedule.js';
+export { Draws, MAX_DRAWS } from './draws/draws.js';
 export {
   type AttributeNames,
   findBracesInKeys,

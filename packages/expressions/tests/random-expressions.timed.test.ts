@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { functionNames } from '../src/cel/functions/table.js';
 import { cpuMs } from '../src/cpu-time.test-support.js';
-import { compileTemplate, evaluateTemplate } from '../src/index.js';
+import { compileTemplate, Draws, evaluateTemplate } from '../src/index.js';
 import { grammar, names, randomExpression, seeded } from './random-expressions.js';
 
 const SEED = 20_261_123;
@@ -17,10 +17,11 @@ function run(expression: string): string {
   const placeholder = `{{ ${expression} }}`;
   const compiled = compileTemplate(
     { a: placeholder, b: `x${placeholder}`, [placeholder]: 1 },
-    { names: known },
+    { names: known, random: true },
   );
   if (!compiled.ok) return compiled.problems[0]?.code ?? '';
-  const result = evaluateTemplate(compiled.template, names);
+  const draws = new Draws(() => new Uint8Array(32));
+  const result = evaluateTemplate(compiled.template, names, draws);
   return result.ok ? 'ok' : 'failed';
 }
 

@@ -10,7 +10,7 @@ export function seeded(seed: number): () => number {
 }
 
 type Kind = 'any' | 'text' | 'number' | 'flag' | 'list' | 'map' | 'moment';
-type Kinds = readonly [Kind, ...Kind[]];
+type Kinds = readonly Kind[];
 
 const marks = '\u0315'.repeat(1_000) + '\u0316'.repeat(1_000);
 
@@ -192,6 +192,10 @@ const FORMS: readonly (readonly [Kind, Kinds, string])[] = [
   ['moment', ['text'], 'timestamp($)'],
   ['moment', ['number'], 'timestamp($)'],
   ['moment', ['text'], 'duration($)'],
+  ['number', ['number', 'number'], 'random.int($, $)'],
+  ['number', [], 'random.float()'],
+  ['any', ['list'], 'random.pick($)'],
+  ['list', ['list'], 'random.shuffle($)'],
 ];
 
 /** All that is written in the grammar, to see that it knows every function. */

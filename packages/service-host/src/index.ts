@@ -8,3 +8,4 @@ export { runServiceProcess, type ServiceProcess } from './process/run-service-pr
 export type { ServiceDependencies } from './process/service-dependencies.js';
 export { readChainFile } from './settings/chain-file.js';
 export { readContentLimits } from './settings/read-content-limits.js';
+export { contentsOf, KEYS_FORM, parseKeys, readKeys } from './settings/read-keys.js';

@@ -1,22 +1,14 @@
-import { readFileSync } from 'node:fs';
 import { BlockList } from 'node:net';
 import type { ChainConfig, ChainFamily } from '@orrery/contracts';
-import { readChainFile } from '@orrery/service-host';
-import {
-  type Environment,
-  EnvironmentError,
-  readEnvironment,
-  StartupError,
-  wholeNumber,
-} from '@orrery/service-kit';
+import { contentsOf, KEYS_FORM, readChainFile, readKeys } from '@orrery/service-host';
+import { type Environment, readEnvironment, StartupError, wholeNumber } from '@orrery/service-kit';
 import { z } from 'zod';
 import type { SigningChain } from './chains/open-chain.js';
 import { readNetworks } from './core/webhooks/address-rules.js';
 import type { SealingKey } from './core/webhooks/seal.js';
 
+export { parseKeys } from '@orrery/service-host';
 export type { SigningChain } from './chains/open-chain.js';
-
-const KEYS_FORM = 'keys of 64 hex digits, separated by commas or in lines of their own, the newest first';
 
 const environment = z.object({
   CHAINS_FILE: z.string().optional().describe('the path of a JSON file with the chains'),
@@ -63,28 +55,10 @@ export function readChainPusherConfig(env: Environment): ChainPusherConfig {
     chains: chains.map((chain) => ({ chain, signerKey: signerKeyOf(chain, env) })),
     leaseTtlMs: CHAIN_LEASE_TTL_MS,
     webhooks: {
-      keys: keysOf(read),
+      keys: readKeys(env, 'WEBHOOK_KEYS'),
       allowedNetworks: readNetworks(read.WEBHOOK_ALLOWED_NETWORKS ?? '') ?? new BlockList(),
     },
   };
-}
-
-function keysOf({
-  WEBHOOK_KEYS,
-  WEBHOOK_KEYS_FILE,
-}: Pick<z.output<typeof environment>, 'WEBHOOK_KEYS' | 'WEBHOOK_KEYS_FILE'>): readonly SealingKey[] {
-  const text = WEBHOOK_KEYS ?? (WEBHOOK_KEYS_FILE && contentsOf(WEBHOOK_KEYS_FILE, 'WEBHOOK_KEYS')) ?? '';
-  const keys = parseWebhookKeys(text);
-  if (keys === undefined) throw new EnvironmentError([`WEBHOOK_KEYS (not valid; expected ${KEYS_FORM})`]);
-  return keys;
-}
-
-/** Undefined: what stands there are no keys. */
-export function parseWebhookKeys(text: string): readonly SealingKey[] | undefined {
-  const keys = text.split(/[\s,]+/).filter((part) => part !== '');
-  return keys.every((key) => /^[\da-f]{64}$/i.test(key))
-    ? keys.map((key) => Buffer.from(key, 'hex'))
-    : undefined;
 }
 
 /** One chain of the file, without its key. @throws StartupError */
@@ -122,14 +96,4 @@ function signerKeyOf({ name, family, signerKeyEnv }: ChainConfig, env: Environme
   throw new StartupError(
     `The chain ${name} needs a signer: set ${signerKeyEnv}, or ${signerKeyEnv}_FILE with the path of a file, to ${what}.`,
   );
-}
-
-function contentsOf(path: string, variable: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    throw new StartupError(`The file of ${variable}_FILE cannot be read: correct its path.`, {
-      cause: error,
-    });
-  }
 }

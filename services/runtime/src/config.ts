@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { readChainFile, readContentLimits } from '@orrery/service-host';
+import { KEYS_FORM, readChainFile, readContentLimits, readKeys } from '@orrery/service-host';
 import {
   type Environment,
   EnvironmentError,
@@ -11,6 +11,8 @@ import {
 import { z } from 'zod';
 import { KEY_FORM, parseSigningKeys, type SigningKey } from './core/merkle/checkpoint.js';
 import type { Model } from './core/models/model.js';
+import { QUICKNET_HASH } from './core/randomness/beacon.js';
+import type { BeaconConfig } from './runs/asking/beacons.js';
 import { type ModelFile, openModelFile } from './runs/models/model-file.js';
 import { type PaymentConfig, readPayments, TEST_NETWORKS } from './runs/payments/payment-config.js';
 import type { RuntimeLimits } from './store/deployments/deployment-directory.js';
@@ -38,6 +40,20 @@ const environment = z.object({
   AI_DEADLINE_MS: limit(120_000, 1000, 600_000, 'milliseconds that an execution by a model may take'),
   PAYMENTS_FILE: z.string().optional().describe('the path of a JSON file with what payments are taken in'),
   AI_MODELS_FILE: z.string().optional().describe('the path of a JSON file with the AI models'),
+  DRAND_URL: z
+    .url({ protocol: /^https?$/ })
+    .default('https://api.drand.sh')
+    .describe('the address of a drand server'),
+  DRAND_CHAIN_HASH: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/)
+    .default(QUICKNET_HASH)
+    .describe('the hash of a drand chain, 64 hex digits'),
+  RANDOMNESS_KEYS: z.string().optional().describe(KEYS_FORM),
+  RANDOMNESS_KEYS_FILE: z
+    .string()
+    .optional()
+    .describe('the path of a file with what RANDOMNESS_KEYS would hold'),
 });
 
 const signing = z.object({
@@ -68,16 +84,21 @@ export interface RuntimeConfig {
   readonly modelFile: ModelFile | undefined;
   /** Calls of models that one deployment may have under way in one process; `Infinity` for any number. */
   readonly modelCallsPerDeployment: number;
+  /** What secrets for random numbers are derived from: the first one from now on. Without any nothing is drawn. */
+  readonly randomnessKeys: readonly Buffer[];
+  /** The public beacon of events that draw from one. */
+  readonly beacon: BeaconConfig;
 }
 
 /** @throws EnvironmentError naming every variable that is wrong, and all problems of the lists of models and of chains. */
 export function readRuntimeConfig(env: Environment): RuntimeConfig {
-  const { read, content, list, chains, payments, signingKeys } = readTogether({
+  const { read, content, list, chains, payments, signingKeys, randomnessKeys } = readTogether({
     read: () => readEnvironment(environment, env),
     signingKeys: () => keysOf(readEnvironment(signing, env)),
     content: () => readContentLimits(env),
     payments: () => (env['PAYMENTS_FILE'] ? readPayments(env['PAYMENTS_FILE']) : TEST_NETWORKS),
     list: () => (env['AI_MODELS_FILE'] ? openModelFile(env['AI_MODELS_FILE'], env) : undefined),
+    randomnessKeys: () => readKeys(env, 'RANDOMNESS_KEYS'),
     chains: () => (env['CHAINS_FILE'] ? readChainFile(env['CHAINS_FILE']) : []),
   });
   return {
@@ -95,6 +116,8 @@ export function readRuntimeConfig(env: Environment): RuntimeConfig {
     models: list?.models ?? [],
     modelFile: list,
     modelCallsPerDeployment: read.AI_CALLS_PER_DEPLOYMENT ?? Number.POSITIVE_INFINITY,
+    randomnessKeys,
+    beacon: { url: read.DRAND_URL, chainHash: read.DRAND_CHAIN_HASH },
   };
 }
 

@@ -21,6 +21,7 @@ import { createAfterCommit, startPublication } from './lane/publication/publicat
 import { createLanes, type Lanes } from './lane/queue/lanes.js';
 import { createLostTails, createResidentStates } from './lane/queue/resident-states.js';
 import type { RuntimeContext } from './operations/context.js';
+import { createBeacons } from './runs/asking/beacons.js';
 import { createBudgets } from './runs/models/budgets.js';
 import { createPayments, networkParties, type PaymentParties } from './runs/payments/payments.js';
 import type { RunDependencies } from './runs/requests/run-dependencies.js';
@@ -78,13 +79,13 @@ export function createRuntimeContext(
 ): { readonly context: RuntimeContext; readonly leases: LeaseKeeper } {
   const { bus, clock, logger, pools, resources, instance, decider, database } = parts;
   const { db } = database;
-  const { limits, aiDeadlineMs, messageWindow, payments } = config;
+  const { limits, aiDeadlineMs, messageWindow, payments, randomnessKeys } = config;
   const commitSlots = createSemaphore(COMMITS_AT_ONCE);
   const budgets = createBudgets({ db, clock, logger });
   resources.add('costs of AI models', () => budgets.stop());
   const parties = parts.paymentParties ?? networkParties(payments, clock, logger);
   const services = {
-    ...{ db, clock, logger, decider, limits, aiDeadlineMs, budgets },
+    ...{ db, clock, logger, decider, limits, aiDeadlineMs, budgets, randomnessKeys },
     catalog: createCatalogClient({
       ...{ bus, clock, beforeConfirm: commitSlots.untilFree },
       keep: (definition) => keepDefinition(db, definition),
@@ -92,6 +93,7 @@ export function createRuntimeContext(
     models: { offered: config.models },
     claimMutex: createKeyedMutex(),
     ids: createIdBlocks(() => nextIdBlock(pools.lanes.db)),
+    beacons: createBeacons(config.beacon, { clock, logger }),
     payments: createPayments({ config: payments, parties, clock, logger }),
     commitSlots,
   };

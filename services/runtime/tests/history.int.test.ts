@@ -133,6 +133,8 @@ const noDecisions = {
   reading: createSemaphore(1),
   computeLifetimes: async () => undefined,
   directory: {} as never,
+  randomnessKeys: [],
+  beacons: {} as never,
 };
 
 const handlers = (seen: Partial<SeenDeployment>) =>

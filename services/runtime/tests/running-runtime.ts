@@ -88,6 +88,7 @@ export async function prepareHouse() {
     const { logger: ownLogger = logger, clock: ownClock = clock, ...overrides } = rest;
     const config = {
       ...readRuntimeConfig({}),
+      randomnessKeys: [Buffer.alloc(32, 7)],
       models: [modelNamed('double', true)],
       chains: ['base-sepolia', 'near-testnet'],
       ...overrides,

@@ -101,7 +101,10 @@ function replacing({ mutationSettings, executionSettings, ...version }: Omit<Eve
     ...version,
     ...(mutationSettings && { mutationSettings: { template: null, ...mutationSettings } }),
     ...(executionSettings && {
-      executionSettings: { priceUsd: null, payerMayCall: null, cron: null, ...executionSettings },
+      executionSettings: {
+        ...{ priceUsd: null, payerMayCall: null, randomness: null, cron: null },
+        ...executionSettings,
+      },
     }),
   };
 }

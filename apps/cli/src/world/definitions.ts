@@ -92,6 +92,7 @@ function toVersionDefinition(version: VersionBody | VersionRecord): VersionBody 
     executionSettings: execution && {
       ...stated({ visibility: execution.visibility ?? 'admin', priceUsd: execution.priceUsd }),
       ...(execution.payerMayCall === true && { payerMayCall: true }),
+      ...(execution.randomness && { randomness: execution.randomness }),
       ...(execution.cron && { cron: stated(execution.cron) }),
     },
     guards: version.guards,

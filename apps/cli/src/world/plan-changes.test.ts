@@ -140,7 +140,10 @@ describe('the requests of a change', () => {
           stateChanges: null,
           behaviorPrompt: null,
           mutationSettings: null,
-          executionSettings: { visibility: 'public', priceUsd: null, payerMayCall: null, cron: null },
+          executionSettings: {
+            visibility: 'public',
+            ...{ priceUsd: null, payerMayCall: null, randomness: null, cron: null },
+          },
           guards: null,
         },
       },

@@ -36,7 +36,10 @@ describe('a version that is typed', () => {
       readEntities: [
         { schema: 'horse', where: 'instance.wins > input.least', orderBy: 'wins desc', limit: 3 },
       ],
-      executionSettings: { visibility: 'public', priceUsd: 0.05, cron: null, payerMayCall: true },
+      executionSettings: {
+        ...{ visibility: 'public', priceUsd: 0.05, cron: null, payerMayCall: true },
+        randomness: 'drand' as const,
+      },
     };
     expect(versionBodyOf(versionDraftOf(stored(searching)))).toEqual({
       ...definition,

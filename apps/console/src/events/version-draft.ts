@@ -37,6 +37,8 @@ export const NEW_VERSION = {
   visibility: 'admin' as 'admin' | 'public' | 'cron',
   priceUsd: '',
   payerMayCall: false,
+  /** Random numbers come from the public beacon. */
+  isFromBeacon: false,
   schedule: '0 9 * * *',
   timezone: '',
   cronInput: '',
@@ -55,7 +57,8 @@ const answerOf = (value: boolean | undefined): Answer => {
 
 export function versionDraftOf(version: EventVersion): VersionDraft {
   const { mutationSettings, executionSettings, guards, behaviorPrompt } = version;
-  const { cron, visibility = 'admin', priceUsd, payerMayCall = false } = executionSettings ?? {};
+  const settings = executionSettings ?? { visibility: 'admin' };
+  const { cron, visibility, priceUsd, payerMayCall = false, randomness } = settings;
   return {
     inputSchema: textOf(version.inputSchema),
     outputSchema: textOf(version.outputSchema),
@@ -80,6 +83,7 @@ export function versionDraftOf(version: EventVersion): VersionDraft {
     visibility,
     priceUsd: textOf(priceUsd),
     payerMayCall,
+    isFromBeacon: randomness === 'drand',
     schedule: cron?.schedule ?? NEW_VERSION.schedule,
     timezone: cron?.timezone ?? '',
     cronInput: textOf(cron?.input),
@@ -164,10 +168,16 @@ function executionOf(
 ): NonNullable<VersionBody['executionSettings']> | null {
   const { visibility, unset } = draft;
   const priceUsd = read.number(draft.priceUsd, '/executionSettings/priceUsd') ?? null;
-  if (visibility === 'admin' && priceUsd === null && unset.includes('executionSettings')) return null;
+  const { isFromBeacon } = draft;
+  if (visibility === 'admin' && priceUsd === null && !isFromBeacon && unset.includes('executionSettings'))
+    return null;
   const cron = visibility === 'cron' ? cronOf(draft, read) : null;
   const payerMayCall = visibility === 'public' && draft.payerMayCall;
-  return { visibility, priceUsd, cron, ...(payerMayCall && { payerMayCall }) };
+  return {
+    ...{ visibility, priceUsd, cron },
+    ...(payerMayCall && { payerMayCall }),
+    ...(isFromBeacon && { randomness: 'drand' as const }),
+  };
 }
 
 function cronOf({ schedule, timezone, cronInput }: VersionDraft, read: Reader) {

@@ -163,6 +163,11 @@ const Execution = (parts: PartProps) => (
         onChange={(payerMayCall) => parts.change({ payerMayCall })}
       />
     )}
+    <CheckField
+      label="Random numbers come from a public beacon: an execution waits some seconds for its round"
+      checked={parts.draft.isFromBeacon}
+      onChange={(isFromBeacon) => parts.change({ isFromBeacon })}
+    />
     {parts.draft.visibility === 'cron' && <CronFields {...parts} />}
   </div>
 );

@@ -13,6 +13,7 @@ import { Beside, ModelOfEntry, useWholeEntry } from './entry-beside.js';
 import { beginOf, callerOf, type JournalEntry, reasonOf, titleOf } from './entry-words.js';
 import { useLive } from './live.js';
 import { blockOf } from './queries.js';
+import { RandomNumbers } from './random-numbers.js';
 
 export function EntryPanel() {
   const { journal, tail, rested: seq } = useLive();
@@ -58,6 +59,7 @@ function Entry({ entry }: { entry: JournalEntry }) {
       <Again entry={entry} />
       <Changes entry={entry} />
       <Consequences entry={entry} />
+      <RandomNumbers entry={entry} />
       <Part title="Input" value={input} />
       {result !== null && <Part title="Result" value={result} />}
       <ModelOfEntry query={whole} />

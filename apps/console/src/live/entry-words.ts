@@ -20,6 +20,8 @@ const KINDS: Record<Exclude<JournalEntry['kind'], 'execution'>, string> = {
   unpublished: 'Unpublished',
   timer_set: 'Execution set for later',
   timer_cancelled: 'Timer cancelled',
+  randomness_committed: 'Committed to a secret for random numbers',
+  randomness_revealed: 'Secrets of random numbers revealed',
   deleted: 'Deployment deleted',
   tail_lost: 'Entries lost by the database',
 };

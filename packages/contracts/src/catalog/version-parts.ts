@@ -92,6 +92,9 @@ export const SETTINGS_TEXTS = {
   priceUsd: 'What a public execution costs, in US dollars. Absent or 0: nothing.',
   payerMayCall:
     'Whether a payment alone may execute it, without a signed message: the payer is the caller then. It needs a price.',
+  randomness:
+    'Where its random numbers come from. `drand`: a round of a public beacon that is signed after the request; the execution ' +
+    'waits for it, some seconds.',
   cron: 'When it runs by itself; required with the visibility `cron`.',
   schedule: 'Five fields: minute, hour, day of month, month, day of week.',
   timezone: 'The IANA time zone of the schedule, such as `Europe/Vienna`. Absent: UTC.',
@@ -123,6 +126,10 @@ export const executionSettings = z
     visibility: z.enum(['admin', 'public', 'cron']).describe(SETTINGS_TEXTS.visibility),
     priceUsd: priceUsd.optional().describe(SETTINGS_TEXTS.priceUsd),
     payerMayCall: z.boolean().optional().describe(`${SETTINGS_TEXTS.payerMayCall} Absent: false.`),
+    randomness: z
+      .enum(['drand'])
+      .optional()
+      .describe(`${SETTINGS_TEXTS.randomness} Absent: a secret of the deployment.`),
     cron: cronSettings.optional().describe(SETTINGS_TEXTS.cron),
   })
   .meta({ id: 'ExecutionSettings', description: 'Who may execute an event, when, and for how much.' });
@@ -251,6 +258,9 @@ const executionSettingsBody = z
       .describe(`${SETTINGS_TEXTS.visibility} Absent: \`admin\`; on update it stays.`),
     priceUsd: priceUsd.nullish().describe(`${SETTINGS_TEXTS.priceUsd} Null removes it.`),
     payerMayCall: z.boolean().nullish().describe(`${SETTINGS_TEXTS.payerMayCall} Null removes it.`),
+    randomness: executionSettings.shape.randomness
+      .nullable()
+      .describe(`${SETTINGS_TEXTS.randomness} Null removes it.`),
     cron: cronSettingsBody.nullish().describe(`${SETTINGS_TEXTS.cron} Null removes it.`),
   })
   .meta({

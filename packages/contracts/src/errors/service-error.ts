@@ -130,6 +130,7 @@ export const ERRORS = {
   // 5xx
   internal: meaning(500, 'Internal error'),
   ai_output_invalid: meaning(502, 'The model gave no valid proposal', true),
+  randomness_unavailable: meaning(503, 'No random numbers can be drawn', true),
   ai_model_unavailable: meaning(503, 'No usable AI model', true),
   webhooks_unavailable: meaning(503, 'The server sends no webhooks'),
   signing_unavailable: meaning(503, 'The server signs no checkpoints'),

@@ -58,6 +58,7 @@ const MISTAKES = {
     'Name an event, and "after" or "at" if it is to be executed later; or a key to "cancel" (docs/timers.md).',
   invalid_order: 'Write attributes with commas between them, as in "wins desc, speed".',
   // Templates
+  random_not_allowed: 'Draw in the template of an event, or in its followUps.',
   template_required: 'Add a template, or set the mode "ai" with a behaviorPrompt.',
   template_syntax: 'Write a CEL expression between the braces (docs/templates.md).',
   template_too_large: 'Shorten the template, or split the event.',

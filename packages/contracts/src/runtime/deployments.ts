@@ -142,6 +142,26 @@ export const deploymentSettings = z
   });
 export type DeploymentSettings = z.infer<typeof deploymentSettings>;
 
+export const revealedRandomness = z
+  .strictObject({
+    secrets: z
+      .array(
+        z.strictObject({
+          commitment: sha256.describe('What the journal has committed to: SHA-256 of the secret.'),
+          secret: sha256.describe('The secret, in hex.'),
+        }),
+      )
+      .max(100)
+      .describe('The secrets that were in use. Empty: nothing was drawn since the last time.'),
+    seq: ordinal.nullable().describe('The entry that reveals them. Null: there is nothing to reveal.'),
+  })
+  .meta({
+    id: 'RevealedRandomness',
+    description: 'Secrets of which seeds were made, and that make none any more (docs/history.md).',
+  });
+
+export type RevealedRandomness = z.infer<typeof revealedRandomness>;
+
 const inWorld = operationsAt('/api/worlds/:worldAddress/deployments', 'Deployments', {
   params: worldPath,
   errors: ['world_not_found'],
@@ -191,6 +211,15 @@ export const deploymentRpcs = {
     data: deploymentRecord,
   }),
   'deployments.delete': remove('Delete a deployment', { errors: ['deployment_locked', 'deployment_busy'] }),
+  'deployments.revealRandomness': write(
+    'POST',
+    '/randomness/reveal',
+    'Reveal what random numbers are made of',
+    {
+      errors: ['deployment_busy'],
+      data: revealedRandomness,
+    },
+  ),
   'deployments.lock': action('lock', 'Lock what a deployment runs permanently', ['what_if_refused']),
   'deployments.publish': action('publish', 'Publish a deployment', ['what_if_refused']),
   'deployments.unpublish': action('unpublish', 'Unpublish a deployment'),

@@ -163,6 +163,7 @@ export const executionRpcs = {
         'budget_exhausted',
         'prompt_too_large',
         'ai_model_unavailable',
+        'randomness_unavailable',
         'too_many_waiting',
         'ai_output_invalid',
         'conflicting_fields',

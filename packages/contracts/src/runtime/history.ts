@@ -90,6 +90,7 @@ export const divergence = z
         'snapshot_differs',
         'head_differs',
         'decision_differs',
+        'draws_differ',
       ])
       .describe('What contradicts what (docs/history.md).'),
     instance: z.string().optional().describe('The instance concerned, as `schema:instanceId`. Absent: none.'),

@@ -23,6 +23,8 @@ export const journalKind = z
     'timer_set',
     'timer_cancelled',
     'deleted',
+    'randomness_committed',
+    'randomness_revealed',
     'tail_lost',
   ])
   .meta({
@@ -122,6 +124,40 @@ const replayedEntry = z
     description: 'The entry of its source that a what-if fork has executed again.',
   });
 
+const hex = (bytes: string) =>
+  z
+    .string()
+    .regex(/^(?:[0-9a-f]{2})+$/)
+    .max(1024)
+    .describe(bytes);
+
+/** Where the random numbers of an execution come from, so that anybody can draw them again. */
+export const entryRandomness = z
+  .strictObject({
+    source: z
+      .enum(['deployment', 'drand', 'replayed'])
+      .describe(
+        '`deployment`: a secret of the deployment; `drand`: a round of a public beacon; `replayed`: the entry that a what-if fork repeats.',
+      ),
+    seed: sha256.describe('The seed of its draws, in hex.'),
+    run: z
+      .string()
+      .max(64)
+      .optional()
+      .describe('The id of the run, which the seed is made for. Absent: it is replayed.'),
+    commitment: sha256
+      .optional()
+      .describe('SHA-256 of the secret that the seed is made of. Absent: it is of another source.'),
+    chain: sha256.optional().describe('Hash of the chain of the beacon. Absent: no beacon.'),
+    round: ordinal.optional().describe('Round of the beacon. Absent: no beacon.'),
+    signature: hex('Signature of that round, in hex. Absent: no beacon.').optional(),
+  })
+  .meta({
+    id: 'EntryRandomness',
+    description: 'Where the random numbers of an execution come from (docs/history.md).',
+  });
+export type EntryRandomness = z.infer<typeof entryRandomness>;
+
 /** What some entries of version 2 add. Unset members are left out of the entry, and of what its hash covers. */
 const recordedMembers = {
   timers: z
@@ -137,7 +173,7 @@ const recordedMembers = {
   replayOf: replayedEntry
     .optional()
     .describe('The entry of the source that a what-if fork repeats by it. Absent: it repeats none.'),
-  randomness: jsonObject
+  randomness: entryRandomness
     .optional()
     .describe('Where its random numbers come from (docs/history.md). Absent: it drew none.'),
 };

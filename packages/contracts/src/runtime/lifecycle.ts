@@ -15,6 +15,8 @@ export const INNER_KINDS = [
   'instance_deleted',
   'timer_set',
   'timer_cancelled',
+  'randomness_committed',
+  'randomness_revealed',
 ] as const satisfies readonly JournalKind[];
 export const lifecycleKind = journalKind.exclude(INNER_KINDS);
 export const LIFECYCLE_KINDS: ReadonlySet<string> = new Set(lifecycleKind.options);

@@ -21,6 +21,7 @@ export const ownedRpcs = {
   account: {
     'deployments.update': deploymentRpcs['deployments.update'],
     'deployments.delete': deploymentRpcs['deployments.delete'],
+    'deployments.revealRandomness': deploymentRpcs['deployments.revealRandomness'],
     'deployments.lock': deploymentRpcs['deployments.lock'],
     'deployments.publish': deploymentRpcs['deployments.publish'],
     'deployments.unpublish': deploymentRpcs['deployments.unpublish'],

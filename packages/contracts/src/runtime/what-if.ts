@@ -60,6 +60,7 @@ export const whatIfRpcs = {
         'budget_exhausted',
         'unknown_ai_model',
         'ai_model_unavailable',
+        'randomness_unavailable',
         'too_many_waiting',
       ],
       headers: idempotentHeaders,

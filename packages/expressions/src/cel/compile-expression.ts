@@ -38,12 +38,22 @@ export interface ExpressionCompiler {
   readonly names: ReadonlySet<string>;
   readonly parser: ExpressionParser;
   nodesLeft: number;
+  /** Whether random numbers may be drawn: only where each expression is evaluated once, in a fixed order. */
+  readonly mayDraw: boolean;
+  /** Calls compiled so far that draw. */
+  draws: number;
 }
 
-export const expressionCompiler = (names: readonly string[], nodes: number): ExpressionCompiler => ({
+export const expressionCompiler = (
+  names: readonly string[],
+  nodes: number,
+  mayDraw = false,
+): ExpressionCompiler => ({
   names: new Set(names),
   parser: expressionParser(),
   nodesLeft: nodes,
+  mayDraw,
+  draws: 0,
 });
 
 /** Compiles one node, where it stands. Throws `ExpressionFault`. */
@@ -76,12 +86,13 @@ export function compileParts<T>(
       `An expression has at most ${characters} characters.`,
       0,
     );
-  const usage = { nodes: 0, limit: Math.min(nodes, compiler.nodesLeft) };
+  const usage = { nodes: 0, limit: Math.min(nodes, compiler.nodesLeft), draws: 0 };
   const context: CompileContext = {
     names: compiler.names,
     locals: [],
     loops: nestedLoops,
     usage,
+    mayDraw: compiler.mayDraw,
     compile: compileNode,
   };
   try {
@@ -90,6 +101,7 @@ export function compileParts<T>(
     return toFault(error, source);
   } finally {
     compiler.nodesLeft -= usage.nodes;
+    compiler.draws += usage.draws;
   }
 }
 

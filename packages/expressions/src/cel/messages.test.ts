@@ -180,7 +180,7 @@ describe('what another language has is told with what to write here', () => {
     ['input.id.abs()', 'Write "math.abs(x)".'],
     ['COALESCE(input.n, 0)', expect.stringContaining('has(input.n) ? input.n : 0')],
     ['Object.keys(input.car)', 'Write "object.map(k, k)".'],
-    ['Math.random()', expect.stringContaining('nothing here is random')],
+    ['Math.random()', expect.stringContaining('random.float()')],
     ['now()', 'The time of the execution is in "timestamp", "date" and "unix".'],
     ['parseInt(input.id, 10)', 'Write "int(x)".'],
   ])('%s', (source, hint) => {

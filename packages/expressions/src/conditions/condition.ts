@@ -29,6 +29,7 @@ export interface ConditionTest {
 }
 
 export interface ConditionProblem {
+  readonly code: 'invalid_condition' | 'random_not_allowed';
   readonly message: string;
   /** Where it is in the text, in UTF-16 units. */
   readonly offset: number;
@@ -50,7 +51,9 @@ export function compileCondition(
   const compiler = expressionCompiler(names, EXPRESSION_LIMITS.nodes);
   const condition = compileParts(source, compiler, build);
   if (!(condition instanceof ExpressionFault)) return { ok: true, condition };
-  return { ok: false, problem: { message: condition.message, offset: condition.offset } };
+  const { message, offset } = condition;
+  const code = condition.code === 'random_not_allowed' ? condition.code : 'invalid_condition';
+  return { ok: false, problem: { code, message, offset } };
 }
 
 function build(node: ASTNode, compile: CompilePart): Condition {

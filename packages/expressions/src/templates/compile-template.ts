@@ -30,6 +30,8 @@ interface TemplateOptions {
   names: readonly string[];
   /** The template makes a mutation: operators are checked, and data cannot bring its own. */
   mutation?: boolean;
+  /** It is evaluated once, by who brings draws: its expressions may draw random numbers. */
+  random?: boolean;
 }
 
 /** Bounds of a template as a whole, checked when it is compiled. One expression's own bounds are in `cel/`. */
@@ -50,12 +52,17 @@ const TEMPLATE_LIMITS = {
  * Compiles every `{{ … }}` in a template's texts and keys. Problems point into the template (RFC 6901) and name the
  * line, the column and the placeholder. Never throws; bounded by `TEMPLATE_LIMITS`.
  */
-export function compileTemplate(template: JsonValue, { names, mutation }: TemplateOptions): TemplateResult {
-  const compiler = new TemplateCompiler(names);
+export function compileTemplate(
+  template: JsonValue,
+  { names, mutation, random = false }: TemplateOptions,
+): TemplateResult {
+  const compiler = new TemplateCompiler(names, random);
   const position = mutation === true ? rootPosition(template) : 'free';
   const root = compiler.compile(template, { pointer: '', depth: 0, position });
   const problems = compiler.allProblems();
-  return problems.length > 0 ? { ok: false, problems } : { ok: true, template: { root } };
+  return problems.length > 0
+    ? { ok: false, problems }
+    : { ok: true, template: { root, draws: compiler.draws } };
 }
 
 /** Position of a value in the template. */
@@ -77,8 +84,13 @@ class TemplateCompiler {
   /** Set when the compilation ends early. */
   #stopped = false;
 
-  constructor(names: readonly string[]) {
-    this.#expressions = expressionCompiler(names, TEMPLATE_LIMITS.expressionNodes);
+  constructor(names: readonly string[], mayDraw: boolean) {
+    this.#expressions = expressionCompiler(names, TEMPLATE_LIMITS.expressionNodes, mayDraw);
+  }
+
+  /** Whether an expression draws random numbers. */
+  get draws(): boolean {
+    return this.#expressions.draws > 0;
   }
 
   /** Those of operators last: they are not told of a template that was not compiled to its end. */
@@ -106,7 +118,11 @@ class TemplateCompiler {
   }
 
   #compileObject(object: JsonObject, part: TemplatePart): TemplateNode {
-    const entries = Object.keys(object).map((key) => this.#compileEntry(key, object, part));
+    const before = this.#expressions.draws;
+    const keys = Object.keys(object);
+    const compiled = keys.map((key) => this.#compileEntry(key, object, part));
+    // Who draws goes by the order of RFC 8785, which the order of the members in a stored document does not change.
+    const entries = this.#expressions.draws > before ? inOrderOfKeys(keys, compiled) : compiled;
     return (run, at) => {
       const result: JsonObject = {};
       for (const [writeKey, node] of entries) {
@@ -205,6 +221,12 @@ class TemplateCompiler {
     this.#stopped = true;
     return false;
   }
+}
+
+/** Sorted by the keys as they are written, in UTF-16 code units. */
+function inOrderOfKeys<T>(keys: readonly string[], entries: readonly T[]): T[] {
+  const order = keys.map((key, index) => ({ key, index })).sort((a, b) => (a.key < b.key ? -1 : 1));
+  return order.flatMap(({ index }) => entries.slice(index, index + 1));
 }
 
 function joined(

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { JsonValue } from '@orrery/contracts';
 import { expect, it } from 'vitest';
+import { Draws } from '../draws/draws.js';
 import { compileTemplate } from './compile-template.js';
 import { evaluateTemplate } from './evaluate-template.js';
 import { DIRECT_TEMPLATE_NAMES } from './template-names.js';
@@ -32,9 +33,12 @@ it('the page has its examples in threes', () => {
 
 it.each(examples)('the example $template.json', ({ template, scope, outcome }) => {
   expect(scope.kind).toBe('scope');
-  const compiled = compileTemplate(template.json, { names: DIRECT_TEMPLATE_NAMES, mutation: true });
+  const options = { names: DIRECT_TEMPLATE_NAMES, mutation: true, random: true };
+  const compiled = compileTemplate(template.json, options);
   if (!compiled.ok) throw new Error(JSON.stringify(compiled.problems));
-  const result = evaluateTemplate(compiled.template, scope.json as Record<string, JsonValue>);
+  const { seed = '', ...names } = scope.json as Record<string, JsonValue>;
+  const draws = new Draws(() => Buffer.from(String(seed), 'hex'));
+  const result = evaluateTemplate(compiled.template, names, draws);
   if (result.ok) return expect(result.value).toEqual(outcome.json);
   expect(outcome.kind).toBe('failure');
   const { isAuthored: _, ...facts } = result.problem;

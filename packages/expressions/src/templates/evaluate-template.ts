@@ -8,6 +8,7 @@ import {
   fail,
   valueToText,
 } from '../cel/values/cel-value.js';
+import type { Draws } from '../draws/draws.js';
 
 /** A compiled `{{ … }}` and its position. */
 export interface Placeholder {
@@ -22,6 +23,8 @@ export type TemplateNode = (run: TemplateRun, depth: number) => JsonValue;
 /** A template ready to be evaluated; made by `compileTemplate`, opaque to its users. */
 export interface CompiledTemplate {
   readonly root: TemplateNode;
+  /** Whether it draws random numbers, in some of its evaluations at least. */
+  readonly draws: boolean;
 }
 
 /** Which placeholder failed, where it stands in the template, and why. */
@@ -49,13 +52,15 @@ const MAX_VALUES = 50_000;
 
 /**
  * Evaluates a template against the values of its names, which must be JSON that the guard has seen. The result is fresh
- * JSON that shares nothing with the scope. Never throws.
+ * JSON that shares nothing with the scope. What it draws is taken from `draws`, which a template that draws needs. Never
+ * throws.
  */
 export function evaluateTemplate(
   { root }: CompiledTemplate,
   scope: Readonly<Record<string, unknown>>,
+  draws?: Draws,
 ): EvaluationResult {
-  const run = new TemplateRun(scope);
+  const run = new TemplateRun(scope, draws);
   try {
     return { ok: true, value: root(run, 0) };
   } catch (error) {
@@ -77,8 +82,8 @@ export class TemplateRun {
   charactersLeft = MAX_CHARACTERS;
   #valuesLeft = MAX_VALUES;
 
-  constructor(scope: Frame['scope']) {
-    this.frame = { scope, locals: [], work: EVALUATION_WORK };
+  constructor(scope: Frame['scope'], draws?: Draws) {
+    this.frame = { scope, locals: [], work: EVALUATION_WORK, draws };
   }
 
   valueOf(placeholder: Placeholder): CelValue {

@@ -14,6 +14,7 @@ import {
   toType,
   variadicMath,
 } from './conversions.js';
+import { randomFunctions } from './random.js';
 import { textMethods } from './text-methods.js';
 import { timeMethods } from './time-methods.js';
 
@@ -53,6 +54,7 @@ export const functionNames: readonly string[] = [
   ...[...functions.keys(), ...methods.keys()].map((key) => key.slice(0, key.indexOf('/'))),
   ...[...mathFunctions.keys()].map((key) => `math.${key.slice(0, key.indexOf('/'))}`),
   ...[...variadicMath.keys()].map((key) => `math.${key}`),
+  ...[...randomFunctions.keys()].map((key) => `random.${key.slice(0, key.indexOf('/'))}`),
   ...['has', 'map', 'filter', 'all', 'exists', 'exists_one'],
 ];
 
@@ -66,3 +68,7 @@ export const methodNamed = (name: string, args: number): Native | undefined => m
 /** `math.greatest(a, b, …)` takes any number of arguments, the others one. */
 export const mathFunction = (name: string, args: number): Native | undefined =>
   mathFunctions.get(`${name}/${args}`) ?? (args > 0 ? variadicMath.get(name) : undefined);
+
+/** `random.int(1, 6)` draws. */
+export const randomFunction = (name: string, args: number): Native | undefined =>
+  randomFunctions.get(`${name}/${args}`);

@@ -11,7 +11,7 @@ const TEXTS =
 const LOOP = 'Write the variable and then the expression: "input.list.map(x, x * 2)".';
 const TIMES = 'The time of the execution is in "timestamp", "date" and "unix".';
 const CHANCE =
-  'The same values always give the same result, so nothing here is random: let the input bring it.';
+  'Write "random.int(1, 6)" for a whole number, "random.float()", "random.pick(list)" or "random.shuffle(list)".';
 const PATTERN =
   'Put a pattern on the attribute or the contract, or write "contains", "startsWith" or "endsWith".';
 const DECIMALS = 'For two decimals write "math.round(x * 100.0) / 100.0".';
@@ -91,7 +91,20 @@ const FUNCTIONS = byName([
   [TIMES, 'now', 'Date.now', 'Date'],
   [REFUSED, 'assert', 'error', 'Error', 'raise', 'require'],
   [write('timestamp(x)'), 'Date.parse'],
-  [CHANCE, 'random', 'rand', 'Math.random', 'uuid', 'crypto.randomUUID'],
+  [
+    CHANCE,
+    'random',
+    'rand',
+    'Math.random',
+    'random.random',
+    'randint',
+    'random.randint',
+    'random.choice',
+    'random.uniform',
+    'shuffle',
+    'uuid',
+    'crypto.randomUUID',
+  ],
 ]);
 
 /** What to write for a function of another language: `Write "math.least".` for `Math.min`. SQL's are in capitals. */

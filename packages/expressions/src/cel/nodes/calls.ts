@@ -1,7 +1,13 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
 import { didYouMean } from '@orrery/contracts';
 import type { Native } from '../functions/conversions.js';
-import { functionNamed, functionNames, mathFunction, methodNamed } from '../functions/table.js';
+import {
+  functionNamed,
+  functionNames,
+  mathFunction,
+  methodNamed,
+  randomFunction,
+} from '../functions/table.js';
 import { functionHint } from '../hints/other-languages.js';
 import { type CelValue, fail, isMap, keysOf, spend, wordFor } from '../values/cel-value.js';
 import {
@@ -30,6 +36,7 @@ export function compileMethod(node: NodeOf<'rcall'>, context: CompileContext): E
   refuseMatches(name, node);
   const space = namespaceOf(receiver, context);
   if (space === 'cel' && name === 'bind' && args.length === 3) return compileBind(node, context);
+  if (space === 'random') return compileDraw(node, context);
   if (space !== undefined) return compileMath(space, node, context);
   const loop = loopNamed(name, args.length);
   if (loop !== undefined) return loop(node, context);
@@ -46,11 +53,27 @@ function compileMath(space: string, node: NodeOf<'rcall'>, context: CompileConte
   return compileNative(native, args, context);
 }
 
-/** `math` and `cel` are namespaces unless a variable of that name hides them. */
+function compileDraw(node: NodeOf<'rcall'>, context: CompileContext): Expression {
+  const [name, , args] = node.args;
+  const native = randomFunction(name, args.length);
+  if (native === undefined) return unknownFunction(`random.${name}`, args, node);
+  if (!context.mayDraw)
+    fault(
+      'random_not_allowed',
+      `The function "random.${name}" cannot stand here: the expression may be evaluated more than once, or by none who draws. Draw in the template of an event, or in its followUps.`,
+      node,
+    );
+  context.usage.draws += 1;
+  return compileNative(native, args, context);
+}
+
+/** `math`, `random` and `cel` are namespaces unless a variable of that name hides them. */
 function namespaceOf(receiver: ASTNode, { names, locals }: CompileContext): string | undefined {
   if (receiver.op !== 'id' || names.has(receiver.args) || locals.includes(receiver.args)) return undefined;
-  return receiver.args === 'math' || receiver.args === 'cel' ? receiver.args : undefined;
+  return NAMESPACES.has(receiver.args) ? receiver.args : undefined;
 }
+
+const NAMESPACES: ReadonlySet<string> = new Set(['math', 'random', 'cel']);
 
 /** `cel.bind(name, value, expression)`: names a value for use in the expression. */
 function compileBind(node: NodeOf<'rcall'>, context: CompileContext): Expression {

@@ -21,8 +21,10 @@ export interface CompileContext {
   /** Macro variables in scope; the index is the slot in `Frame.locals`. */
   readonly locals: readonly string[];
   readonly loops: number;
-  /** Parts compiled so far, and how many there may be. */
-  readonly usage: { nodes: number; readonly limit: number };
+  /** Parts compiled so far, how many there may be, and those that draw random numbers. */
+  readonly usage: { nodes: number; readonly limit: number; draws: number };
+  /** Whether random numbers may be drawn. */
+  readonly mayDraw: boolean;
   compile(node: ASTNode, context: CompileContext): Expression;
 }
 
@@ -53,6 +55,7 @@ export type ExpressionFaultCode =
   | 'unknown_name'
   | 'unknown_function'
   | 'unsupported'
+  | 'random_not_allowed'
   | 'template_too_large';
 
 export function fault(code: ExpressionFaultCode, message: string, node: SourceLocation): never {

@@ -1,9 +1,12 @@
 import { mayNeedNfc, toNfc } from '@orrery/contracts';
+import type { Draws } from '../../draws/draws.js';
 import { quoted } from '../../messages/error-text.js';
 
 /** What is left of an evaluation's work. It counts down: when it is used up, the evaluation ends with a failure. */
 export interface Work {
   work: number;
+  /** Random numbers; absent where nothing may be drawn. */
+  readonly draws?: Draws | undefined;
 }
 
 /**

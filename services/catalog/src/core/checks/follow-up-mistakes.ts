@@ -70,7 +70,7 @@ export function followUpMistakes(
   contract?: CompiledContract,
 ): FieldProblem[] {
   const template = followUps as unknown as JsonValue;
-  const compiled = compileTemplate(template, { names: FOLLOW_UP_NAMES });
+  const compiled = compileTemplate(template, { names: FOLLOW_UP_NAMES, random: true });
   if (!compiled.ok) return below('/followUps', compiled.problems);
   const references = templateReferences(template);
   const read = readEntities.map(({ schema }) => toNfc(schema));

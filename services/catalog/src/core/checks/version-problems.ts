@@ -117,7 +117,7 @@ const wrongSearches = ({ readEntities }: StoredVersion): FieldProblem[] =>
     const order = orderBy === undefined ? undefined : parseOrder(orderBy);
     return [
       ...(condition?.ok === false
-        ? [fieldProblem(`/readEntities/${entity}/where`, 'invalid_condition', condition.problem.message)]
+        ? [fieldProblem(`/readEntities/${entity}/where`, condition.problem.code, condition.problem.message)]
         : []),
       ...(order?.ok === false
         ? [fieldProblem(`/readEntities/${entity}/orderBy`, 'invalid_order', order.problem)]
@@ -170,7 +170,8 @@ const wrongGuards = (version: StoredVersion): FieldProblem[] =>
 function wrongTemplates(version: StoredVersion, contract?: CompiledContract): FieldProblem[] {
   const { template } = version.mutationSettings ?? {};
   const input = version.executionSettings?.cron?.input;
-  const direct = template && compileTemplate(template, { names: DIRECT_TEMPLATE_NAMES, mutation: true });
+  const direct =
+    template && compileTemplate(template, { names: DIRECT_TEMPLATE_NAMES, mutation: true, random: true });
   const cron = input && compileTemplate(input, { names: CRON_TEMPLATE_NAMES });
   const problems = direct?.ok === false ? direct.problems : [];
   const isBounded = problems.every(({ code }) => code !== 'template_too_large');

@@ -14,6 +14,8 @@ const priced = (visibility: 'public' | 'admin', priceUsd?: number): StoredVersio
   executionSettings: { visibility, ...(priceUsd !== undefined && { priceUsd }) },
 });
 
+const drand = { visibility: 'admin', randomness: 'drand' } as const;
+
 describe('versionWarnings', () => {
   it.each<[string, StoredVersion]>([
     ['nothing_to_run /mutationSettings', EMPTY_VERSION],
@@ -22,6 +24,7 @@ describe('versionWarnings', () => {
     ['literal_reference /behaviorPrompt', { ...ai, behaviorPrompt: 'Take {{ input.x }}.' }],
     ['without_effect /executionSettings/priceUsd', priced('admin', 1)],
     ['unknown_event /readHistory/events/1', { ...ai, readHistory: { last: 3, events: ['race', 'rcae'] } }],
+    ['without_effect /executionSettings/randomness', { ...ai, executionSettings: drand }],
     ['without_effect /mutationSettings/template', { ...ai, mutationSettings: { mode: 'ai', template: {} } }],
   ])('warns of %s', (warning, version) => {
     const told = versionWarnings(version, [horse], ['race']).map(({ code, pointer }) => `${code} ${pointer}`);
@@ -42,6 +45,8 @@ describe('versionWarnings', () => {
 
   it('has nothing to say of a version that asks a model', () => {
     expect(versionWarnings(ai, [horse], ['race'])).toEqual([]);
+    const followUps = [{ event: 'next', after: 'PT{{ random.int(1, 6) }}H' }];
+    expect(versionWarnings({ ...ai, executionSettings: drand, followUps }, [horse], ['race'])).toEqual([]);
   });
 });
 

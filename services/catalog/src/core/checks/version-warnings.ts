@@ -40,6 +40,7 @@ export function versionWarnings(
     ...below('/inputSchema', findNestedTypes(version.inputSchema ?? {})),
     ...below('/outputSchema', findNestedTypes(version.outputSchema ?? {})),
     ...settingWarnings(version),
+    ...beaconWarnings(version),
     ...memoryWarnings(version),
     ...forgottenEvents(version, events),
     ...runWarnings(version),
@@ -75,6 +76,21 @@ function settingWarnings({ executionSettings }: StoredVersion): FieldProblem[] {
     ...(payerMayCall === true && (priceUsd === 0 || visibility !== 'public') ? [NO_PAYER] : []),
   ];
 }
+
+/** A version that draws nothing waits for no round. */
+const beaconWarnings = ({ executionSettings, mutationSettings, followUps }: StoredVersion): FieldProblem[] =>
+  executionSettings?.randomness === undefined || DRAWS.test(JSON.stringify([mutationSettings, followUps]))
+    ? []
+    : [
+        fieldProblem(
+          '/executionSettings/randomness',
+          'without_effect',
+          'The version draws no random numbers: neither its template nor its followUps call a function of "random".',
+          'Draw in the template, as in "{{ random.int(1, 6) }}", or remove "randomness".',
+        ),
+      ];
+
+const DRAWS = /\brandom\s*\.\s*\w/;
 
 /** A version that reads nothing remembers nothing of what it reads. */
 const memoryWarnings = ({ readHistory, readEntities }: StoredVersion): FieldProblem[] =>

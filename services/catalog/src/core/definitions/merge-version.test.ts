@@ -46,7 +46,7 @@ describe('mergeVersion', () => {
   it('removes single members of the settings with null', () => {
     const merged = mergeVersion(direct, {
       mutationSettings: { template: null },
-      executionSettings: { priceUsd: null, cron: null, payerMayCall: null },
+      executionSettings: { priceUsd: null, cron: null, payerMayCall: null, randomness: null },
     });
     expect(merged.mutationSettings).toEqual({ mode: 'direct' });
     expect(merged.executionSettings).toEqual({ visibility: 'cron' });

@@ -47,11 +47,13 @@ function mergeExecution(current: ExecutionSettings | null, patch: ExecutionPatch
   if (patch === undefined || patch === null) return given(patch, current);
   const priceUsd = given(patch.priceUsd, current?.priceUsd ?? null);
   const payerMayCall = given(patch.payerMayCall, current?.payerMayCall ?? null);
+  const randomness = given(patch.randomness, current?.randomness ?? null);
   const cron = patch.cron === undefined ? current?.cron : patch.cron && cronOf(patch.cron);
   return {
     visibility: patch.visibility ?? current?.visibility ?? 'admin',
     ...(priceUsd !== null && { priceUsd }),
     ...(payerMayCall !== null && { payerMayCall }),
+    ...(randomness !== null && { randomness }),
     ...(cron && { cron }),
   };
 }

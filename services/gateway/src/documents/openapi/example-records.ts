@@ -219,6 +219,10 @@ export const RECORD_EXAMPLES: Readonly<Record<string, unknown>> = {
     source: null,
     ...times,
   },
+  RevealedRandomness: {
+    secrets: [{ commitment: canonicalHash('commitment'), secret: canonicalHash('secret') }],
+    seq: 6,
+  },
   EventBinding: {
     id: 1,
     event: 'race-result',

@@ -10,6 +10,7 @@ import {
   spaceAround,
 } from '@orrery/contracts';
 import {
+  type Draws,
   evaluateTemplate,
   failureDetail,
   isDeletion,
@@ -57,13 +58,13 @@ interface ProposedOperation {
 }
 
 /** The proposal of a direct template. @throws `template_failed` with the placeholder and the reason as facts */
-export const decideDirect = (execution: Execution, read: ReadSet): Proposal =>
-  proposalOf(evaluate(execution, read), 'template');
+export const decideDirect = (execution: Execution, read: ReadSet, draws?: Draws): Proposal =>
+  proposalOf(evaluate(execution, read, draws), 'template');
 
-function evaluate(execution: Execution, read: ReadSet): JsonValue {
+function evaluate(execution: Execution, read: ReadSet, draws: Draws | undefined): JsonValue {
   const { template } = execution.definition;
   if (template === null) throw new ServiceError('mutation_missing', 'This version has no template.');
-  const evaluated = evaluateTemplate(template, templateScope(execution, read));
+  const evaluated = evaluateTemplate(template, templateScope(execution, read), draws);
   if (!evaluated.ok) {
     const { placeholder, pointer, reason } = evaluated.problem;
     throw templateFailed(failureDetail(evaluated.problem), { placeholder, pointer, reason });

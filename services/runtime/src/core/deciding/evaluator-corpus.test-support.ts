@@ -54,7 +54,8 @@ const BINARY = ['+', '-', '*', '/', '%', '==', '!=', '<', '<=', '>', '>=', '&&',
 /** Every function and method with values of every kind, then operators, macros and accesses. */
 function expressions(): string[] {
   const macros = ['has', 'map', 'filter', 'all', 'exists', 'exists_one'];
-  const names = [...new Set(functionNames)].filter((name) => !macros.includes(name));
+  const isDraw = (name: string) => name.startsWith('random.');
+  const names = [...new Set(functionNames)].filter((name) => !macros.includes(name) && !isDraw(name));
   const calls = names.flatMap((name) => [
     ...VALUES.map((value) => `${name}(${value})`),
     ...(name.startsWith('math.')
@@ -212,11 +213,58 @@ function surroundings(): CorpusCase[] {
   ];
 }
 
+/** Every function that draws, with values of every kind. They stand at the end, so that the cases before stay as they were. */
+function drawingExpressions(): string[] {
+  const dice = [...VALUES, '1', '6', '-9007199254740991', '9007199254740991'];
+  return [
+    ...dice.flatMap((from) =>
+      ['6', 'input.n', '9007199254740991', '2.5'].map((to) => `random.int(${from}, ${to})`),
+    ),
+    ...[...VALUES, '[1, 2, 3, 4, 5, 6, 7]', '[[1], {"a": 2}]'].flatMap((value) => [
+      `random.pick(${value})`,
+      `random.shuffle(${value})`,
+      `[random.shuffle(${value}), random.float()]`,
+    ]),
+    'random.float()',
+    '[random.float(), random.int(0, 1), random.float()]',
+    'input.list.map(x, random.int(0, int(x)))',
+    'cel.bind(d, random.int(1, 6), [d, d])',
+    'random.int(6, 1) == 1 || random.int(1, 6) > 0',
+    '{"b": random.int(1, 100), "a": random.int(1, 100)}',
+  ];
+}
+
+/** Draws in the places where they may stand, in an order that the template does not have. */
+function drawing(): CorpusCase[] {
+  const roll = '{{ random.int(1, 100) }}';
+  const template = {
+    stateChanges: {
+      'horse:H{{ random.int(1, 2) }}': { q: roll, j: { $append: [roll, { z: roll, a: roll }] } },
+      'horse:A{{ random.int(1, 100) }}': { q: roll, f: '{{ random.float() }}' },
+    },
+    result: { text: `${roll} of ${roll}`, ids: '{{ random.shuffle(entities.horse.map(id, id)) }}' },
+  };
+  const followUps = [
+    { event: 'next', after: 'PT{{ random.int(1, 59) }}M', when: '{{ random.int(0, 1) == 0 }}' },
+  ];
+  const made = (parts: object): CorpusCase => ({
+    parts: { schemas: ATTRIBUTES, template, readEntities: [{ schema: 'horse' }], ...parts },
+    input: INPUT,
+    states: STATES,
+  });
+  return [made({}), made({ followUps }), made({ stateChanges: { horse: 'full' } })];
+}
+
 export const corpusCases = (): CorpusCase[] => [
   ...expressions().map(ofExpression),
   ...changes(),
   ...surroundings(),
+  ...drawingExpressions().map(ofExpression),
+  ...drawing(),
 ];
+
+/** What they draw from. */
+const SOURCE = { take: () => ({ source: 'replayed' as const, seed: '5e'.repeat(32) }) };
 
 /** Of failures of expressions, which are many and alike, the corpus keeps one in so many. */
 export const KEPT_FAILURES = 8;
@@ -225,7 +273,7 @@ export const KEPT_FAILURES = 8;
 export function outcomeOf({ parts, input, states }: CorpusCase): string | undefined {
   let execution: ReturnType<typeof executionOf>;
   try {
-    execution = executionOf(parts, input);
+    execution = { ...executionOf(parts, input), randomness: SOURCE };
   } catch {
     return undefined;
   }
@@ -235,6 +283,7 @@ export function outcomeOf({ parts, input, states }: CorpusCase): string | undefi
     ? canonicalJson({
         changes: decision.changes.map(({ state: _, ...change }) => ({ ...change })),
         result: decision.result,
+        ...(decision.followUps && { followUps: decision.followUps }),
       } as unknown as JsonValue)
     : `${decision.kind}: ${decision.error.code}`;
 }

@@ -4,6 +4,7 @@ import {
   type FieldProblem,
   fieldProblem,
   type JsonObject,
+  type Recorded,
   ServiceError,
 } from '@orrery/contracts';
 import { applyChanges, decideDirect, type Proposal, proposalOf, templateScope } from './apply-proposal.js';
@@ -16,6 +17,7 @@ import {
   jsonBytes,
   refuseUnloaded,
 } from './check-changes.js';
+import { type Drawing, startDrawing } from './drawing.js';
 import type { CompiledDefinition, Decision, Execution, InstanceView, ReadSet } from './execution.js';
 import { planFollowUps } from './follow-ups.js';
 import { inRequest, readEntities, type Selection, selectEntities } from './read-entities.js';
@@ -32,10 +34,19 @@ export function decideExecution(execution: Execution, instances: InstanceView): 
   const recalled = recallFor(execution, found.read, instances);
   if (recalled.kind !== 'read') return recalled;
   const { read } = recalled;
-  const decision = orFailed(() => applyAndCheck(execution, read, decideDirect(execution, read), instances));
-  if (read.history === undefined || !(decision.kind === 'succeeded' || decision.kind === 'failed'))
-    return decision;
-  return { ...decision, recorded: { readHistoryHash: read.history.hash } };
+  const drawing = startDrawing(execution);
+  const decision = orFailed(() => {
+    const proposal = decideDirect(execution, read, drawing.draws);
+    return applyAndCheck(execution, read, proposal, instances, drawing);
+  });
+  const remembered = read.history && { readHistoryHash: read.history.hash };
+  return withRecorded(decision, { ...remembered, ...drawing.recorded() });
+}
+
+/** What an entry says of its decision, however that ended. */
+function withRecorded(decision: Decision, recorded: Recorded): Decision {
+  const isEntry = decision.kind === 'succeeded' || decision.kind === 'failed';
+  return isEntry && Object.keys(recorded).length > 0 ? { ...decision, recorded } : decision;
 }
 
 /**
@@ -76,7 +87,11 @@ export const applyProposal = (
   read: ReadSet,
   proposal: Proposal,
   instances: InstanceView,
-): Decision => orFailed(() => applyAndCheck(execution, read, proposal, instances));
+): Decision => {
+  const drawing = startDrawing(execution);
+  const decision = orFailed(() => applyAndCheck(execution, read, proposal, instances, drawing));
+  return withRecorded(decision, { ...drawing.recorded() });
+};
 
 /**
  * *Apply* and *check*, for the mutation that a decider proposes. One that is refused for what it holds is an invalid output
@@ -89,8 +104,12 @@ export function applyMutation(
   mutation: JsonObject,
   instances: InstanceView,
 ): Decision {
-  const decision = orFailed(() => applyAndCheck(execution, read, proposalOf(mutation, 'model'), instances));
-  return decision.kind === 'failed' ? { kind: 'failed', error: invalidOutput(decision.error) } : decision;
+  const drawing = startDrawing(execution);
+  const decided = orFailed(() =>
+    applyAndCheck(execution, read, proposalOf(mutation, 'model'), instances, drawing),
+  );
+  const decision = withRecorded(decided, { ...drawing.recorded() });
+  return decision.kind === 'failed' ? { ...decision, error: invalidOutput(decision.error) } : decision;
 }
 
 /** Refusals of what a proposal holds: another answer of the model may be accepted (docs/ai.md). */
@@ -115,6 +134,7 @@ function applyAndCheck(
   read: ReadSet,
   proposal: Proposal,
   instances: InstanceView,
+  { draws }: Drawing,
 ): Decision {
   const { definition, input, instanceCount, limits } = execution;
   const { reads, wholeSchemas } = read;
@@ -132,7 +152,7 @@ function applyAndCheck(
   if (definition.followUps.length === 0) return decision;
   const scope = { ...templateScope(execution, read), result };
   const { now } = execution.seen ?? execution;
-  const followUps = planFollowUps(definition.followUps, scope, now, limits.inputBytes);
+  const followUps = planFollowUps(definition.followUps, scope, now, limits.inputBytes, draws);
   return { ...decision, followUps };
 }
 

@@ -22,6 +22,7 @@ import {
   type PatternWork,
 } from '@orrery/expressions';
 import type { CheckedChanges, InstanceName } from '../entries/entry.js';
+import type { RandomSource } from '../randomness/seed.js';
 import { type CompiledFollowUp, compileFollowUps, type PlannedFollowUp } from './follow-ups.js';
 import type { HistorySearch, Recalled, ReplayedEntry } from './read-history.js';
 
@@ -58,6 +59,8 @@ export interface CompiledDefinition {
   readonly mutation: 'direct' | 'ai' | 'none';
   readonly template: CompiledTemplate | null;
   readonly followUps: readonly CompiledFollowUp[];
+  /** Whether an execution may draw random numbers. */
+  readonly draws: boolean;
   problemsOfInput(input: JsonObject): FieldProblem[];
   problemsOfResult(result: JsonObject | null, told: Told): FieldProblem[];
   /** A schema of the version. @throws `unknown_entity_schema` */
@@ -70,11 +73,14 @@ export function compileDefinition(definition: VersionDefinition): CompiledDefini
     Object.entries(definition.schemas).map(([name, schema]) => [name, compileSchema(schema)] as const),
   );
   const problemsOfResult = contractCheck(definition.outputSchema, 'outputSchema');
+  const template = templateOf(definition);
+  const followUps = compileFollowUps(definition.followUps);
   return {
     definition,
     mutation: mutationOf(definition),
-    template: templateOf(definition),
-    followUps: compileFollowUps(definition.followUps),
+    template,
+    followUps,
+    draws: template?.draws === true || followUps.some(({ draws }) => draws),
     problemsOfInput: contractCheck(definition.inputSchema, 'inputSchema'),
     problemsOfResult: (result, told) => problemsOfResult(result ?? {}, told),
     schemaNamed: (name) => {
@@ -96,6 +102,7 @@ function templateOf({ mutationSettings }: VersionDefinition): CompiledTemplate |
   const compiled = compileTemplate(mutationSettings.template ?? {}, {
     names: DIRECT_TEMPLATE_NAMES,
     mutation: true,
+    random: true,
   });
   if (compiled.ok) return compiled.template;
   throw new ServiceError('invalid_template', compiled.problems[0]?.message, { errors: compiled.problems });
@@ -195,6 +202,8 @@ export interface Execution {
   readonly recorded?: Recorded;
   /** Of an entry that is replayed: what templates see in place of `now` and the deployment's address. */
   readonly seen?: Seen | undefined;
+  /** Asked for where it draws random numbers; who decides a version that draws gives one. */
+  readonly randomness?: RandomSource | undefined;
 }
 
 /** The time and the place of an execution, as templates see them. */

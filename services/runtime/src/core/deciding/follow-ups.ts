@@ -19,6 +19,7 @@ import {
 import {
   type CompiledTemplate,
   compileTemplate,
+  type Draws,
   evaluateTemplate,
   FOLLOW_UP_NAMES,
   failureDetail,
@@ -30,6 +31,8 @@ export interface CompiledFollowUp {
   readonly when: CompiledTemplate | undefined;
   /** Its other members. */
   readonly rest: CompiledTemplate;
+  /** Whether it draws random numbers. */
+  readonly draws: boolean;
 }
 
 /** An execution that is to follow. */
@@ -49,13 +52,14 @@ export type PlannedFollowUp = PlannedExecution | { readonly cancel: string };
 
 /** @throws `invalid_template` for follow-ups that no catalog would have saved */
 export const compileFollowUps = (followUps: readonly FollowUp[] = []): readonly CompiledFollowUp[] =>
-  followUps.map(({ when, ...rest }) => ({
-    when: when === undefined ? undefined : compiled(when),
-    rest: compiled(rest as JsonObject),
-  }));
+  followUps.map(({ when: condition, ...others }) => {
+    const when = condition === undefined ? undefined : compiled(condition);
+    const rest = compiled(others as JsonObject);
+    return { when, rest, draws: when?.draws === true || rest.draws };
+  });
 
 function compiled(template: JsonValue): CompiledTemplate {
-  const found = compileTemplate(template, { names: FOLLOW_UP_NAMES });
+  const found = compileTemplate(template, { names: FOLLOW_UP_NAMES, random: true });
   if (found.ok) return found.template;
   throw new ServiceError('invalid_template', found.problems[0]?.message, { errors: found.problems });
 }
@@ -65,6 +69,7 @@ function compiled(template: JsonValue): CompiledTemplate {
  * @param scope the values of the template's names, `result` among them
  * @param now milliseconds since the epoch: what the execution was decided at
  * @param inputBytes what an input may have as JSON
+ * @param draws goes on from what the template of the version drew
  * @throws `template_failed`, `invalid_follow_up` with the pointer as a fact
  */
 export function planFollowUps(
@@ -72,12 +77,13 @@ export function planFollowUps(
   scope: Readonly<Record<string, JsonValue>>,
   now: number,
   inputBytes: number,
+  draws?: Draws,
 ): PlannedFollowUp[] {
   return followUps.flatMap(({ when, rest }, index) => {
     const at = `/followUps/${index}`;
-    if (when !== undefined && !isWanted(evaluated(when, scope, `${at}/when`), at)) return [];
+    if (when !== undefined && !isWanted(evaluated(when, scope, `${at}/when`, draws), at)) return [];
     // Compiled from an object.
-    const planned = planOne(evaluated(rest, scope, at) as JsonObject, at, now, inputBytes);
+    const planned = planOne(evaluated(rest, scope, at, draws) as JsonObject, at, now, inputBytes);
     return planned === undefined ? [] : [planned];
   });
 }
@@ -86,8 +92,9 @@ function evaluated(
   template: CompiledTemplate,
   scope: Readonly<Record<string, JsonValue>>,
   at: string,
+  draws: Draws | undefined,
 ): JsonValue {
-  const found = evaluateTemplate(template, scope);
+  const found = evaluateTemplate(template, scope, draws);
   if (!found.ok) {
     const { placeholder, reason } = found.problem;
     const pointer = `${at}${found.problem.pointer}`;

@@ -22,6 +22,8 @@ export interface Replay {
   readonly aiModelId: string | null;
   /** The entry itself; absent where the request was stored by the release before. */
   readonly entry?: (ReplayedEntry & { readonly executedAt: string }) | undefined;
+  /** The seed of what the entry drew; absent: it drew nothing. */
+  readonly seed?: string | undefined;
 }
 
 /** What is seen of a replayed execution: by templates, and by what remembers. */
@@ -137,6 +139,8 @@ export function replayableOf(
     case 'timer_set':
     case 'timer_cancelled':
     case 'deleted':
+    case 'randomness_committed':
+    case 'randomness_revealed':
     case 'tail_lost':
       return { kind: 'nothing' };
   }

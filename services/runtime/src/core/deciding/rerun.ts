@@ -1,4 +1,5 @@
 import {
+  type EntryRandomness,
   EVALUATOR,
   type HashedEntry,
   type JsonObject,
@@ -9,6 +10,7 @@ import {
   type NotRerun,
 } from '@orrery/contracts';
 import { journalled, sameJson } from '../entries/entry.js';
+import type { RandomSource } from '../randomness/seed.js';
 import { decideExecution } from './execute-event.js';
 import {
   type CompiledDefinition,
@@ -37,12 +39,11 @@ export function notRerunnable(
   entry: HashedEntry,
   definition: KeptDefinition | undefined,
 ): NotRerun | undefined {
-  const { v, evaluator, llmHash, randomness, error } = entry;
+  const { v, evaluator, llmHash, error } = entry;
   if (v === 1) return 'version_1';
   if (evaluator !== EVALUATOR) return 'other_evaluator';
   if (definition === undefined) return 'no_definition';
   if (llmHash !== null || definition.mutationSettings?.mode !== 'direct') return 'model';
-  if (randomness !== undefined) return 'recorded';
   if (Object.keys(definition).some((member) => !(member in keptDefinition.shape))) return 'unknown_members';
   return error !== null && !DECIDED.has(error.code) ? 'outside' : undefined;
 }
@@ -98,6 +99,7 @@ export const rerun = (
       now: Date.parse(entry.decidedAt ?? entry.executedAt),
       timestamp: entry.decidedAt ?? entry.executedAt,
       seen: seenAgain(entry, source),
+      randomness: recordedSource(entry),
     },
     instances,
   );
@@ -106,15 +108,22 @@ export const rerun = (
 const walletOf = ({ trigger, caller }: HashedEntry): string | null =>
   trigger === 'public' ? (/^wallet:(.*)$/s.exec(caller)?.[1] ?? null) : null;
 
+/** What the entry drew from, to be drawn again. One that says nothing of it, and draws now, does not agree. */
+const recordedSource = ({ randomness = UNSAID }: HashedEntry): RandomSource => ({ take: () => randomness });
+const UNSAID: EntryRandomness = { source: 'replayed', seed: '0'.repeat(64) };
+
 /**
  * Whether an entry says what was decided: the same changes, result and timers, or a failure of the same code; and what was
  * remembered.
  */
 export function agrees(
-  { id, status, changes, result, error, timers, readHistoryHash }: HashedEntry,
+  { id, status, changes, result, error, timers, readHistoryHash, randomness }: HashedEntry,
   decision: Exclude<Decision, { kind: 'needs' }>,
 ): boolean {
-  if (decision.kind !== 'refused' && decision.recorded?.readHistoryHash !== readHistoryHash) return false;
+  if (decision.kind !== 'refused') {
+    const { recorded } = decision;
+    if (recorded?.readHistoryHash !== readHistoryHash || recorded?.randomness !== randomness) return false;
+  }
   if (decision.kind !== 'succeeded')
     return status === 'failed' && error?.code === decision.error.code && timers === undefined;
   const decided = decision.changes.map(journalled) as unknown as JsonValue;

@@ -41,7 +41,7 @@ const recorded: Required<Recorded> = {
   depth: 2,
   readHistoryHash: 'e'.repeat(64),
   replayOf: { seq: 7, executedAt: AT },
-  randomness: { source: 'é\u2028' },
+  randomness: { source: 'drand', seed: 'f'.repeat(64), round: 3 },
 };
 
 test('the text that is hashed is the canonical JSON of the entry as a whole', () => {

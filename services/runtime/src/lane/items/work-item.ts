@@ -48,6 +48,8 @@ export type ItemOutcome<T> =
       readonly timer?: TimerMove;
       /** Schemas whose claims are committed with it, before their first instances are. */
       readonly claims?: readonly string[];
+      /** An entry that is committed with it, and that nobody waits for. */
+      readonly before?: Effects | undefined;
       readonly settlement: { readonly reply: T } | { readonly error: ServiceError };
     }
   /** One journal entry with its effects; `answer` is given once it is committed. */

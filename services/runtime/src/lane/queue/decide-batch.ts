@@ -5,6 +5,7 @@ import type { Effects } from '../../store/commit/effects.js';
 import {
   type Settlement,
   schemasCreatedBy,
+  stageBefore,
   stageBuild,
   stageClaim,
   stageEffects,
@@ -266,6 +267,7 @@ function settle(
     case 'refuse':
       return { error: outcome.error };
     case 'record':
+      if (outcome.before !== undefined) stageBefore(batch, state, outcome.before, ids, new Date(at));
       stageRun(batch, state, outcome.run);
       if (outcome.onceKeys !== undefined)
         stageOnceKeys(batch, state, outcome.onceKeys, {

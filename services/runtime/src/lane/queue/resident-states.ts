@@ -159,5 +159,10 @@ const isWithout = (found: JournalEnd, end: JournalEnd): boolean =>
 export const tailLost = ({ row }: DeploymentState, { seq, hash }: JournalEnd, now: number): Staged => {
   const caller = { kind: 'service', service: 'runtime' } as const;
   const entry = lifecycleEntry('tail_lost', row.address, caller, now, { seq, hash });
-  return { effects: { entry }, answer: () => ({ reply: undefined }) };
+  // What was lost may have revealed the secret that is in use.
+  const randomness = row.randomness && { randomness: { ...row.randomness, hasCurrent: false } };
+  return {
+    effects: { entry, ...(randomness && { row: randomness }) },
+    answer: () => ({ reply: undefined }),
+  };
 };

@@ -29,7 +29,7 @@ import {
 } from '../../core/models/model.js';
 import type { ItemOutcome, WorkItem } from '../../lane/items/work-item.js';
 import type { OwnedHandler, OwnedHandlers } from '../../lane/ownership/route-to-owner.js';
-import type { SettingsColumns } from '../../store/commit/effects.js';
+import type { Effects, SettingsColumns } from '../../store/commit/effects.js';
 import {
   type KnownDeployment,
   listDeployments,
@@ -40,6 +40,7 @@ import {
 import { type DeploymentState, lockedColumns, lockedDefinition } from '../../store/state/deployment-state.js';
 import { type BodyLimits, lackOf, listProblems, unpayableBound } from '../bindings/binding-rules.js';
 import type { RuntimeContext } from '../context.js';
+import { revealItem, revelationOf } from './reveal-randomness.js';
 
 type Rpcs = typeof deploymentRpcs;
 type Reads = Pick<Rpcs, 'deployments.list' | 'deployments.get' | 'deployments.relation'>;
@@ -106,7 +107,9 @@ export function deploymentWrites(context: RuntimeContext): OwnedHandlers<Deploym
       await lanes.submit(
         changeItem(deployment, call, (state, at) => {
           refuseLocked(state.row);
-          return { kind: 'deleted', facts: {}, columns: { deleted_at: at } };
+          // The journal ends here, so it tells all that its draws were made of.
+          const before = revelationOf(context.randomnessKeys, state, call.caller, at.getTime())?.effects;
+          return { kind: 'deleted', facts: {}, columns: { deleted_at: at }, before };
         }),
       );
       await catalog
@@ -118,6 +121,10 @@ export function deploymentWrites(context: RuntimeContext): OwnedHandlers<Deploym
           ),
         );
       return { data: { deleted: true } };
+    },
+    'deployments.revealRandomness': async (deployment, _request, call) => {
+      const data = await lanes.submit(revealItem(context.randomnessKeys, deployment, call));
+      return { data, message: data.seq === null ? 'There is nothing to reveal' : 'Secrets revealed' };
     },
     'deployments.lock': async (deployment, _request, call) => {
       const { record, changed } = await lanes.submit(lockItem(context, deployment, call));
@@ -239,6 +246,8 @@ interface DeploymentChange {
   readonly kind: JournalKind;
   readonly facts: JsonObject;
   readonly columns: SettingsColumns;
+  /** Another entry, right before its own. */
+  readonly before?: Effects | undefined;
 }
 
 interface Changed {
@@ -271,7 +280,7 @@ export function changeItem(
       const row = { ...change.columns, updated_at: at };
       return {
         kind: 'commit',
-        effects: { entry, row },
+        effects: { entry, row, before: change.before },
         answer: () => ({ reply: { record: toRecord(state.row), changed: true } }),
       };
     },

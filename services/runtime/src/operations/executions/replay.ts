@@ -120,6 +120,7 @@ async function executeAgain(
         seq: original.seq,
         executedAt: original.executedAt.toISOString(),
       },
+      seed: original.recorded?.randomness?.seed,
     },
   };
   try {

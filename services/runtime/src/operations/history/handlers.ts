@@ -42,9 +42,19 @@ export function historyHandlers({
   verifying,
   reading,
   computeLifetimes,
+  randomnessKeys,
+  beacons,
 }: Pick<
   RuntimeContext,
-  'db' | 'clock' | 'access' | 'directory' | 'verifying' | 'reading' | 'computeLifetimes'
+  | 'db'
+  | 'clock'
+  | 'access'
+  | 'directory'
+  | 'verifying'
+  | 'reading'
+  | 'computeLifetimes'
+  | 'randomnessKeys'
+  | 'beacons'
 >): Handlers<typeof historyRpcs> {
   /** Up to the entry that is the last now: what was there before each has to be known. */
   const decisionCheck = async (deployment: SeenDeployment, signal: AbortSignal) => {
@@ -52,7 +62,8 @@ export function historyHandlers({
     await computedTo({ db, computeLifetimes, reading }, deployment.id, seq, signal);
     // That of a what-if fork may be deleted; its journal is there.
     const source = deployment.source ? await directory.byAddress(deployment.source.address) : undefined;
-    return (trx: typeof db) => createDecisionCheck(trx, { ...deployment, source }, seq);
+    const known = { keys: randomnessKeys, beacon: () => beacons.chain().catch(() => undefined) };
+    return (trx: typeof db) => createDecisionCheck(trx, { ...deployment, source }, seq, known);
   };
   return {
     'history.list': async ({ params, query }, { caller }) =>

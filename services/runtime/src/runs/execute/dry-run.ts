@@ -25,6 +25,7 @@ import {
 } from '../../core/models/model.js';
 import type { ItemOutcome, WorkItem } from '../../lane/items/work-item.js';
 import { type DeploymentState, isPaused } from '../../store/state/deployment-state.js';
+import { sourceForNothing } from '../requests/randomness.js';
 import {
   type Briefing,
   briefingOf,
@@ -99,7 +100,8 @@ function dryRunItem<T>(
         eventVersion === undefined ? resolveEvent(state, request, confirmed) : resolveTried(state, confirmed);
       if (resolved === 'prepare') return { kind: 'prepare' };
       const { definition } = resolved;
-      const execution = executionOf({ definition }, state, request, call, limits, now);
+      const randomness = definition.draws ? sourceForNothing() : undefined;
+      const execution = executionOf({ definition }, state, request, call, limits, now, randomness);
       const briefing = briefingOf(state, confirmed, models);
       const tried =
         briefing === 'prepare' || aiModelId === undefined ? briefing : { ...briefing, modelId: aiModelId };

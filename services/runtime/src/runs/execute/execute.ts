@@ -12,6 +12,7 @@ import { decideExecution } from '../../core/deciding/execute-event.js';
 import { uuidV7 } from '../../core/entries/entry.js';
 import { usableModel } from '../../core/models/model.js';
 import type { Payment } from '../../core/payments/payment.js';
+import { type FixedRound, roundFor } from '../../core/randomness/beacon.js';
 import { type FindUse, keyedItem, type OnceRequest, onceItem } from '../../lane/items/once-item.js';
 import type { ItemOutcome, WorkItem } from '../../lane/items/work-item.js';
 import type { PaymentEffect } from '../../store/commit/effects.js';
@@ -26,6 +27,7 @@ import {
 import { awaitsPayment, type DeploymentState, keyIdOf } from '../../store/state/deployment-state.js';
 import { conclude } from '../requests/conclude.js';
 import { type Listing, listingOf } from '../requests/listing.js';
+import { sourceFor, waitsForBeacon } from '../requests/randomness.js';
 import {
   decidedBy,
   type PaidRequest,
@@ -75,14 +77,23 @@ export function executionItem(
   { runId, keyed, once, asynchronous, outlivesCall = asynchronous }: ExecutionOptions,
   call: CallContext,
 ): WorkItem<ExecutionAnswer | AcceptedExecution | PaymentToVerify> {
-  const { catalog, clock, models, limits, aiDeadlineMs, payments, decider } = dependencies;
+  const { catalog, clock, models, limits, aiDeadlineMs, payments, decider, randomnessKeys, beacons } =
+    dependencies;
   const startedAt = performance.now();
   let confirmed: Confirmed | undefined;
   let listing: Listing = {};
   const latest = clock.now() + (outlivesCall ? ASYNC_TIMEOUT_MS : aiDeadlineMs);
   const accept = (state: DeploymentState, now: number, payment?: Payment) => {
     const deadline = payment === undefined ? latest : Math.min(now + aiDeadlineMs, decidedBy(payment));
-    return acceptRun(state, { id: runId, request, call, keyed, once, asynchronous, deadline, payment }, now);
+    const { definition } = confirmed ?? {};
+    // What is not confirmed yet may turn out to draw from it.
+    const chain =
+      definition === undefined || waitsForBeacon(definition, request.replay)
+        ? beacons.knownChain()
+        : undefined;
+    const round = chain && { chain: chain.hash, number: roundFor(chain, now) };
+    const run = { id: runId, request, call, keyed, once, asynchronous, deadline, payment, round };
+    return acceptRun(state, run, now);
   };
   const item: WorkItem<ExecutionAnswer | AcceptedExecution | PaymentToVerify> = {
     deploymentId: request.deploymentId,
@@ -92,6 +103,8 @@ export function executionItem(
       const confirming = confirmVersion(catalog, state, request);
       // A catalog that is away is waited for by the run.
       confirmed = await (asynchronous ? confirming.catch(() => undefined) : confirming);
+      if (confirmed?.definition && waitsForBeacon(confirmed.definition, request.replay))
+        await beacons.chain();
       if (
         request.offer !== undefined &&
         priceOf(confirmed?.definition, request) > 0 &&
@@ -112,13 +125,18 @@ export function executionItem(
         decider.refuseCrowd?.(state.row.owner_account_id, record.modelId);
       }
       if (asynchronous) return accept(state, now);
-      const execution = executionOf(resolved, state, request, call, limits, now);
+      const { input, replay } = request;
+      const { definition } = resolved;
+      const isToWait = waitsForBeacon(definition, replay);
+      const drawn = { run: runId, input, replayed: replay?.seed };
+      const randomness = definition.draws && !isToWait ? sourceFor(randomnessKeys, state, drawn) : undefined;
+      const execution = executionOf(resolved, state, request, call, limits, now, randomness);
       const priceUsd = priceOf(resolved.definition, request);
       if (priceUsd > 0 && request.offer !== undefined) {
         const context = { execution, state, offer: request.offer, priceUsd, now, listing };
         return requirePayment(dependencies, context, (payment) => accept(state, now, payment));
       }
-      if (isAi) return accept(state, now);
+      if (isAi || isToWait) return accept(state, now);
       const decision = decideExecution(execution, state.instances);
       const elapsed = () => performance.now() - startedAt;
       return conclude(resolved, execution, decision, { elapsed, state, timer: request.timer });
@@ -149,6 +167,7 @@ interface NewRun {
   readonly deadline: number;
   /** The payment that was verified for it; it is among the once-keys. */
   readonly payment?: Payment | undefined;
+  readonly round?: FixedRound | undefined;
 }
 
 /** Runs of one deployment that may be open at the same time, beside those that wait for unclear payments. */
@@ -158,7 +177,7 @@ const MAX_AWAITING = 1000;
 
 /** Commits the row of a new run, which claims its keys. @throws `overloaded` */
 function acceptRun(state: DeploymentState, run: NewRun, now: number): ItemOutcome<AcceptedExecution> {
-  const { id, keyed, once, asynchronous, deadline, call, request, payment } = run;
+  const { id, keyed, once, asynchronous, deadline, call, request, payment, round } = run;
   const { awaiting, size } = state.runs;
   if (size - awaiting >= MAX_OPEN_RUNS)
     throw new ServiceError('overloaded', 'Too many executions of this deployment are waiting.');
@@ -172,6 +191,7 @@ function acceptRun(state: DeploymentState, run: NewRun, now: number): ItemOutcom
     ...(payment && { payment }),
     ...(replay && { replay }),
     ...(timer && { timer }),
+    ...(round && { round }),
   };
   const requestHash = canonicalHash(keyed?.request ?? { event, input });
   const claim = keyed === undefined ? null : { keyId: keyIdOf(keyed), requestHash };

@@ -22,6 +22,7 @@ import type { TimerEffects } from '../../store/commit/effects.js';
 import { checkPlan } from '../../store/commit/stage-timers.js';
 import type { DeploymentState } from '../../store/state/deployment-state.js';
 import type { ExecutedTimer } from '../../store/state/timer-store.js';
+import { commitmentBefore } from './randomness.js';
 import type { Resolved } from './resolve-event.js';
 
 /** What an entry records beside the decision. */
@@ -115,9 +116,10 @@ export function failedOutcome(
     recorded,
   };
   const entry = draftOf(resolved, execution, details, outcome);
+  const before = commitmentBefore(execution, details.state);
   return {
     kind: 'commit',
-    effects: { entry, durationMs: inMicroseconds(elapsed()), llm: evidence?.llm ?? null },
+    effects: { entry, before, durationMs: inMicroseconds(elapsed()), llm: evidence?.llm ?? null },
     answer: (sealed) => ({ error: withEntry(told, sealed) }),
   };
 }
@@ -169,7 +171,7 @@ function succeededOutcome(
 ): ItemOutcome<ExecutionAnswer> {
   const set = timersOf(execution, followUps, details);
   if ('needs' in set) return { kind: 'needs', needs: { timerKeys: set.needs } };
-  if ('error' in set) return failedOutcome(resolved, execution, set.error, details);
+  if ('error' in set) return failedOutcome(resolved, execution, set.error, details, recorded);
   const { elapsed, evidence } = details;
   const { targetChains, onchain } = resolved.binding;
   const entry = draftOf(resolved, execution, details, {
@@ -188,6 +190,7 @@ function succeededOutcome(
       durationMs: inMicroseconds(elapsed()),
       pushes,
       llm: evidence?.llm ?? null,
+      before: commitmentBefore(execution, details.state),
       ...set,
     },
     answer: (sealed) => ({ reply: answerOf(sealed, resolved.binding.targetChains) }),

@@ -15,6 +15,7 @@ import type { CompiledDefinition, Execution } from '../../core/deciding/executio
 import { type Replay, replayFacts, seenOf } from '../../core/deciding/replayed-entry.js';
 import { defaultModelId, type ModelList } from '../../core/models/model.js';
 import type { Payment } from '../../core/payments/payment.js';
+import type { RandomSource } from '../../core/randomness/seed.js';
 import type { CatalogClient } from '../../lane/catalog/catalog-client.js';
 import {
   type Binding,
@@ -258,6 +259,7 @@ export const executionOf = (
   { caller }: Pick<CallContext, 'caller'>,
   limits: RunDependencies['limits'],
   now: number,
+  randomness?: RandomSource,
 ): Execution => ({
   definition,
   deployment: { address: row.address, worldAddress: row.world_address },
@@ -274,6 +276,7 @@ export const executionOf = (
   now,
   timestamp: timestampOf(now),
   seen: replay && seenOf(replay),
+  randomness,
   ...(replay?.entry && { recorded: replayFacts(replay.entry) }),
   ...(timer && { recorded: { cause: timer.cause, depth: timer.depth } }),
 });

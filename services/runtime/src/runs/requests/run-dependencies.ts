@@ -1,11 +1,13 @@
 import type { Clock, Logger } from '@orrery/service-kit';
 import type { ExecutionLimits } from '../../core/deciding/execution.js';
 import type { Decider, ModelList } from '../../core/models/model.js';
+import type { RandomnessKeys } from '../../core/randomness/seed.js';
 import type { CatalogClient } from '../../lane/catalog/catalog-client.js';
 import type { OutsideWork } from '../../lane/ownership/lease-keeper.js';
 import type { Lanes } from '../../lane/queue/lanes.js';
 import type { HeldPartitions } from '../../store/leases/leases.js';
 import type { Db } from '../../store/tables/schema.js';
+import type { Beacons } from '../asking/beacons.js';
 import type { Budgets } from '../models/budgets.js';
 import type { Payments } from '../payments/payments.js';
 
@@ -22,6 +24,8 @@ export interface RunDependencies {
   readonly decider: Decider;
   readonly outside: OutsideWork;
   readonly held: HeldPartitions;
+  readonly randomnessKeys: RandomnessKeys;
+  readonly beacons: Beacons;
   readonly limits: ExecutionLimits & { readonly instancesPerDeployment: number };
   /** Time limit of a run whose caller waits, in milliseconds; it may be longer than the call's. */
   readonly aiDeadlineMs: number;

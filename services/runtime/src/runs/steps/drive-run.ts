@@ -2,6 +2,7 @@ import { ServiceError } from '@orrery/contracts';
 import { toCallError } from '@orrery/database';
 import { type Backoff, backoffDelay, retry, startPollLoop } from '@orrery/service-kit';
 import { DeciderFailed } from '../../core/models/model.js';
+import type { FixedRound } from '../../core/randomness/beacon.js';
 import { NotOwner, partitionOf } from '../../store/leases/leases.js';
 import {
   endOf,
@@ -12,6 +13,7 @@ import {
   undriven,
 } from '../../store/runs/run-store.js';
 import { awaitsPayment } from '../../store/state/deployment-state.js';
+import { beaconAway } from '../asking/beacons.js';
 import { failedOutcome } from '../requests/conclude.js';
 import type { RunDependencies } from '../requests/run-dependencies.js';
 import { applyStep, decideStep } from './decide-run.js';
@@ -36,6 +38,8 @@ import { endSettlement, resolveRun, settleRun } from './settle-run.js';
  *
  *   state             step                                                              next state
  *   deciding, paid    a template decides: read → decide → apply → check, one commit     succeeded | failed
+ *   deciding, paid    what it draws comes from a round of the beacon: wait for the      deciding, paid
+ *                     round that is fixed in the row, then the same step
  *   deciding, paid    a decider decides: read; call the decider; store its answer with  decided, paid_decided
  *                     the read fingerprint. From the second round on, the instances
  *                     read are held before the decider is called, for the
@@ -173,7 +177,9 @@ async function take(step: Step): Promise<void> {
   try {
     // One that is being paid for may be charged, so it is settled, however late that is.
     if (!isBeingPaid(row) && drive.ending !== undefined) return await end(step, drive.ending);
-    if (!isBeingPaid(row) && clock.now() >= endOf(row)) throw new ServiceError('deadline_exceeded');
+    if (!isBeingPaid(row) && clock.now() >= endOf(row))
+      throw isWaiting(drive) ? beaconAway() : new ServiceError('deadline_exceeded');
+    if (isWaiting(drive)) drive.beacon = await step.beacons.round(drive.round, signal);
     await STEPS[row.state as keyof typeof STEPS](step);
   } catch (error) {
     signal.throwIfAborted();
@@ -181,6 +187,10 @@ async function take(step: Step): Promise<void> {
     afterFailure(step, error);
   }
 }
+
+/** Whether it needs a round that it has not. */
+const isWaiting = (drive: Drive): drive is Drive & { round: FixedRound } =>
+  drive.round !== undefined && drive.beacon === undefined;
 
 /** Decides whether the run ends with this error; otherwise the step is tried again. */
 function afterFailure({ clock, logger, drive, row }: Step, error: unknown): void {
@@ -193,7 +203,8 @@ function afterFailure({ clock, logger, drive, row }: Step, error: unknown): void
   if (error instanceof DeciderFailed) drive.ending = { reason, evidence: error.evidence };
   else if (reason.code === 'write_conflict' || reason.code === 'deployment_not_found')
     drive.ending = { reason };
-  else if (clock.now() >= endOf(row)) drive.ending = { reason };
+  else if (clock.now() >= endOf(row))
+    drive.ending = { reason, hasRead: reason.code === 'randomness_unavailable' };
   else if (drive.failures >= MAX_TRIES) drive.ending = { reason: storableReason(reason), hasRead: true };
 }
 

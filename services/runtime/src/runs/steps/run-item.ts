@@ -10,6 +10,8 @@ import type { Execution, Success } from '../../core/deciding/execution.js';
 import { changeKey, LLM_TEXTS } from '../../core/entries/entry.js';
 import { type DeciderAnswer, type Evidence, evidenceOf } from '../../core/models/model.js';
 import type { Payment } from '../../core/payments/payment.js';
+import { type Beacon, type FixedRound, sourceOfBeacon } from '../../core/randomness/beacon.js';
+import type { RandomSource } from '../../core/randomness/seed.js';
 import { endOfKeys } from '../../lane/items/once-item.js';
 import type { ItemOutcome, WorkItem } from '../../lane/items/work-item.js';
 import type { Effects, KeyedEffect, PaymentEffect, RunEffect } from '../../store/commit/effects.js';
@@ -26,6 +28,7 @@ import type { DeploymentState, Holds, OpenRun } from '../../store/state/deployme
 import type { Settlement } from '../payments/settle-payment.js';
 import { type EntryDetails, withRefundDue } from '../requests/conclude.js';
 import { failedTimer } from '../requests/failed-timer.js';
+import { sourceFor, waitsForBeacon } from '../requests/randomness.js';
 import {
   type Briefing,
   briefingOf,
@@ -59,6 +62,9 @@ export interface Drive {
   /** Times that this process has asked for the outcome of its payment; undefined until it has settled or asked. */
   looks?: number;
   ending?: Ending;
+  /** The round that it waits for, and what was signed. */
+  round?: FixedRound;
+  beacon?: Beacon;
 }
 
 /** Why a run ends without an outcome of its own. */
@@ -163,7 +169,10 @@ export function runItem<T>(
     try {
       const resolved = resolveEvent(state, request, confirmed);
       if (resolved === 'prepare') return { kind: 'prepare' };
-      const execution = withMemory(executionOf(resolved, state, request, asked, limits, now), step);
+      const randomness = sourceOf(step, state, resolved);
+      if (randomness === 'beacon') return NOTHING;
+      const undecided = executionOf(resolved, state, request, asked, limits, now, randomness);
+      const execution = withMemory(undecided, step);
       const briefing = briefingOf(state, confirmed, models, request.replay);
       const evidence = entryEvidence(evidenceOfRun(row));
       const elapsed = () => Math.max(0, now - row.created_at.getTime());
@@ -179,6 +188,26 @@ export function runItem<T>(
   };
   return { ...item, prepare };
 }
+
+/** A run draws the same numbers each time that it is decided. 'beacon': its round has to be asked for first. */
+function sourceOf(
+  { row, drive, randomnessKeys }: Step,
+  state: DeploymentState,
+  { definition }: Resolved,
+): RandomSource | 'beacon' | undefined {
+  if (!definition.draws || drive.ending !== undefined) return undefined;
+  const { input, replay, round } = requestOf(row);
+  const earlier = row.staged === null ? undefined : stagedOutcomeOf(row).entry.recorded?.randomness;
+  if (earlier === undefined && waitsForBeacon(definition, replay)) {
+    if (round === undefined) throw new ServiceError('randomness_unavailable', NO_ROUND);
+    drive.round = round;
+    return drive.beacon === undefined ? 'beacon' : sourceOfBeacon(drive.beacon, row.id, input);
+  }
+  return sourceFor(randomnessKeys, state, { run: row.id, input, earlier, replayed: replay?.seed });
+}
+
+const NO_ROUND =
+  'When the execution was accepted its event drew nothing from the beacon, so that no round was fixed: execute it again.';
 
 /** An execution that a decider decides records what the decider was given of the journal. */
 function withMemory(execution: Execution, { row, drive }: Step): Execution {

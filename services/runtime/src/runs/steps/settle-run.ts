@@ -47,7 +47,7 @@ import {
  */
 export function stageRun(
   { row, open, state, now }: StepContext,
-  { entry, durationMs, pushes, llm, timers }: Effects,
+  { entry, durationMs, pushes, llm, timers, before }: Effects,
   read: Pick<Success, 'reads' | 'wholeSchemas'>,
 ): ItemOutcome<undefined> {
   const holds = holdsFor(entry.changes, read);
@@ -74,6 +74,7 @@ export function stageRun(
     ...updateRun(row, { ...open, holds, staged: true }, columns, undefined),
     payment: paymentUpdate(requiredPayment(row), { status: 'staged' }, now),
     claims: schemasCreatedBy({ entry }),
+    before,
   };
 }
 

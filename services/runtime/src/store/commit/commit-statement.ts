@@ -159,6 +159,11 @@ const SELDOM = `accepted as (
   update what_if_forks w set is_kept = (n.columns->>'is_kept')::boolean
   from jsonb_to_recordset($settings::jsonb) as n (id bigint, columns jsonb)
   where w.deployment_id = n.id and n.columns ? 'is_kept' and ${few('n.id')} and (select ok from held)
+), random as (
+  insert into randomness (deployment_id, commitments)
+  select n.id, n.columns->'randomness' from jsonb_to_recordset($settings::jsonb) as n (id bigint, columns jsonb)
+  where n.columns ? 'randomness' and (select ok from held)
+  on conflict (deployment_id) do update set commitments = excluded.commitments
 ), unbound as (
   delete from bindings b using jsonb_to_recordset($unbound::jsonb) as n (deployment_id bigint, event text)
   where b.deployment_id = n.deployment_id and b.event = n.event and ${FEW} and (select ok from held)

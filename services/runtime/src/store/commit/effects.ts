@@ -2,6 +2,7 @@ import type { Caller, JsonObject, JsonValue, PushPlan } from '@orrery/contracts'
 import type { Insertable, Updateable } from 'kysely';
 import type { PlannedFollowUp } from '../../core/deciding/follow-ups.js';
 import type { JournalEntryDraft } from '../../core/entries/entry.js';
+import type { Commitments } from '../../core/randomness/seed.js';
 import type { Binding, OpenRun } from '../state/deployment-state.js';
 import type { TimerName } from '../state/pending-timers.js';
 import type { RuntimeSchema } from '../tables/schema.js';
@@ -16,9 +17,10 @@ export interface KeyedEffect {
   readonly answer?: JsonValue;
 }
 
-/** What an item changes of the deployment itself: columns of its row, and whether a what-if fork stays. */
+/** What an item changes of the deployment itself: columns of its row, whether a what-if fork stays, and its commitments. */
 export interface SettingsColumns extends Updateable<RuntimeSchema['deployments']> {
   readonly is_kept?: boolean;
+  readonly randomness?: Commitments;
 }
 
 /** Everything that one item commits: a journal entry and the rows that follow from it. */
@@ -42,6 +44,8 @@ export interface Effects {
   /** The payment of that run: its row also gets the entry's `seq`. */
   readonly payment?: PaymentEffect;
   readonly timers?: TimerEffects;
+  /** Another entry of the deployment, right before this one. */
+  readonly before?: Effects | undefined;
 }
 
 /**

@@ -41,6 +41,7 @@ export function stageEffects(
   at: Date,
   trace?: string,
 ): Settlement {
+  if (effects.before !== undefined) stageBefore(batch, state, effects.before, ids, at);
   const { seq, hash, executedAt } = state.head;
   const { version: v } = batch;
   // Before version 2 an entry had the time of its decision.
@@ -74,6 +75,15 @@ export function stageEffects(
   if (effects.row !== undefined) stageAllTimers(batch, state);
   return settlement;
 }
+
+/** An entry that nobody waits for. */
+export const stageBefore = (
+  batch: Batch,
+  state: DeploymentState,
+  effects: Effects,
+  ids: IdBlocks,
+  at: Date,
+): void => void stageEffects(batch, state, { effects, answer: () => ({ reply: undefined }) }, ids, at);
 
 /** Counts rows and the bytes of their JSON: both bound the batch. */
 function count(batch: Batch, rows: number, bytes: number): void {
@@ -161,7 +171,7 @@ function headAfter(
 
 function stageSettings(batch: Batch, state: DeploymentState, { row }: Effects): void {
   if (row === undefined) return;
-  count(batch, 1, ROW_BYTES + roughSize(row as JsonObject));
+  count(batch, 1, ROW_BYTES + roughSize(row as unknown as JsonObject));
   batch.settings.set(state.id, { ...batch.settings.get(state.id), ...row });
   // Columns as they will be read back: every writer gives Dates for times.
   state.row = { ...state.row, ...(row as Partial<typeof state.row>) };

@@ -12,7 +12,8 @@ import {
 import { page, prepared } from '@orrery/database';
 import { sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
-import { type DeploymentRow, IS_KEPT, isPaused } from '../state/deployment-state.js';
+import type { Commitments } from '../../core/randomness/seed.js';
+import { type DeploymentRow, IS_KEPT, isPaused, RANDOMNESS } from '../state/deployment-state.js';
 import type { Db } from '../tables/schema.js';
 
 /** What never changes about a deployment. */
@@ -150,7 +151,10 @@ function byReference<Row>(name: string, columns: string): ByReference<Row> {
     'id' in reference ? byId(db, [reference.id]) : byAddress(db, [reference.address]);
 }
 
-const wholeRow = byReference<DeploymentRow>('deployment', `d.*, ${IS_KEPT} as is_kept`);
+const wholeRow = byReference<DeploymentRow>(
+  'deployment',
+  `d.*, ${IS_KEPT} as is_kept, ${RANDOMNESS} as randomness`,
+);
 /** What `see` reads: a locked deployment's row is large. */
 const seenRow = byReference<Visible & Omit<SeenDeployment, 'isOwner'>>(
   'seen-deployment',
@@ -201,7 +205,8 @@ export async function listDeployments(
     .where('deleted_at', 'is', null)
     .where(({ or, eb }) => or([eb('is_public', '=', true), eb('owner_account_id', '=', accountId ?? -1)]));
   const isKept = sql<boolean | null>`${sql.raw(IS_KEPT)}`.as('is_kept');
-  const rows = await page(visible.selectAll().select(isKept).orderBy('id'), query).execute();
+  const randomness = sql<Commitments | null>`${sql.raw(RANDOMNESS)}`.as('randomness');
+  const rows = await page(visible.selectAll().select([isKept, randomness]).orderBy('id'), query).execute();
   const counted = await visible.select(sql<number>`count(*)::int`.as('total')).executeTakeFirst();
   return { rows, total: counted?.total ?? 0 };
 }

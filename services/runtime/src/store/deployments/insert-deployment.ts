@@ -60,7 +60,7 @@ export async function insertDeployment(
   const copied = plan.copies && (await copySource(trx, plan.copies, target, limits));
   if (copied !== null) await setSource(trx, row.id, copied.source);
   await insertFirstEntry(trx, row, firstEntry(plan, caller, copied, entryId), copied);
-  return { ...row, source: copied?.source ?? null, is_kept: isFork ? false : null };
+  return { ...row, source: copied?.source ?? null, is_kept: isFork ? false : null, randomness: null };
 }
 
 const setSource = (trx: Trx, id: number, source: DeploymentSource) =>

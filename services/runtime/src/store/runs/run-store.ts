@@ -18,6 +18,7 @@ import type { Replay } from '../../core/deciding/replayed-entry.js';
 import { executionErrorOf } from '../../core/entries/entry.js';
 import type { Evidence } from '../../core/models/model.js';
 import type { Payment } from '../../core/payments/payment.js';
+import type { FixedRound } from '../../core/randomness/beacon.js';
 import { PARTITIONS } from '../leases/leases.js';
 import { awaitsPayment, type Holds } from '../state/deployment-state.js';
 import type { ExecutedTimer } from '../state/timer-store.js';
@@ -51,6 +52,8 @@ export interface RunRequest {
   readonly replay?: Replay;
   /** The timer that it executes. */
   readonly timer?: ExecutedTimer;
+  /** The round of the beacon that it draws from, which nobody knew when the row was written. */
+  readonly round?: FixedRound;
 }
 
 export const timerOf = (row: Pick<RunRow, 'request'>): ExecutedTimer | undefined => requestOf(row).timer;

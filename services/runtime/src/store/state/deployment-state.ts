@@ -8,6 +8,7 @@ import {
   type WorldTexts,
 } from '@orrery/contracts';
 import type { Selectable } from 'kysely';
+import type { Commitments } from '../../core/randomness/seed.js';
 import type { RunState, RuntimeSchema } from '../tables/schema.js';
 import type { AttributeIndex } from './attribute-indexes.js';
 import type { ClaimedMessages } from './claimed-messages.js';
@@ -17,10 +18,14 @@ import type { PendingTimers } from './pending-timers.js';
 export interface DeploymentRow extends Selectable<RuntimeSchema['deployments']> {
   /** Of a what-if fork: whether it stays; null for any other deployment. */
   is_kept: boolean | null;
+  /** What it has committed to for random numbers; null: nothing was drawn. */
+  randomness: Commitments | null;
 }
 
 /** `is_kept` of the deployment `d`. */
 export const IS_KEPT = '(select w.is_kept from what_if_forks w where w.deployment_id = d.id)';
+/** `randomness` of the deployment `d`. */
+export const RANDOMNESS = '(select c.commitments from randomness c where c.deployment_id = d.id)';
 
 /** An event bound to a version. */
 export interface Binding extends Readonly<Omit<BindingRecord, 'createdAt' | 'updatedAt'>> {

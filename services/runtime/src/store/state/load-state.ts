@@ -19,6 +19,7 @@ import {
   keyIdOf,
   type OpenRun,
   OpenRuns,
+  RANDOMNESS,
 } from './deployment-state.js';
 import { createInstanceMemory, type InstanceMemory, type MemoryInstance } from './instance-memory.js';
 import { PendingTimers, type TimerName } from './pending-timers.js';
@@ -46,7 +47,7 @@ export async function loadState(
   { messages, now }: { readonly messages: ClaimedMessages; readonly now: number },
 ): Promise<DeploymentState | undefined> {
   const { rows } = await sql<LoadedRow>`
-    select d.*, ${sql.raw(IS_KEPT)} as is_kept,
+    select d.*, ${sql.raw(IS_KEPT)} as is_kept, ${sql.raw(RANDOMNESS)} as randomness,
       jsonb_build_object('seq', h.seq, 'hash', h.hash, 'totals', h.totals) as head,
       (select j.executed_at from journal j where j.deployment_id = h.deployment_id and j.seq = h.seq) as head_at,
       (select jsonb_agg(${sql.raw(BINDING_OBJECT)} order by b.id)

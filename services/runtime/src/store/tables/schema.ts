@@ -14,6 +14,7 @@ import type { ColumnType, Generated, Kysely, Transaction } from 'kysely';
 export interface RuntimeSchema {
   deployments: DeploymentsTable;
   what_if_forks: WhatIfForksTable;
+  randomness: { deployment_id: number; commitments: Json<JsonObject> };
   bindings: BindingsTable;
   claimed_schemas: ClaimedSchemasTable;
   instances: InstancesTable;

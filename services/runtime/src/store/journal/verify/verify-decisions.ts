@@ -8,6 +8,8 @@ import {
   rerun,
 } from '../../../core/deciding/rerun.js';
 import { type CheckedChange, foldChange, type InstanceName } from '../../../core/entries/entry.js';
+import { type BeaconChain, isSeedOfRound } from '../../../core/randomness/beacon.js';
+import { isSeedOf, type RandomnessKeys } from '../../../core/randomness/seed.js';
 import { createInstanceMemory, type InstanceMemory } from '../../state/instance-memory.js';
 import { readRecent } from '../../state/read-recent.js';
 import type { Db } from '../../tables/schema.js';
@@ -15,9 +17,11 @@ import { findDefinition } from '../definitions.js';
 import { instancesThen } from '../lifetimes.js';
 import { pastStates } from '../past-states.js';
 import type { StoredEntry } from './fold-groups.js';
+import { readSecrets } from './read-secrets.js';
 
 export interface DecidedDeployment {
   readonly id: number;
+  readonly address: string;
   readonly worldId: number;
   readonly worldAddress: string;
   /** Of a what-if fork: what its entries repeat. */
@@ -42,7 +46,15 @@ const FOLDED_AT_ONCE = 50;
  * Decides the executions of entries again, in order, on the instances as they were before each (docs/history.md
  * "Decisions"). Lifetimes have to be computed up to entry `until`, which is the last.
  */
-export function createDecisionCheck(db: Db, deployment: DecidedDeployment, until: number) {
+export function createDecisionCheck(
+  db: Db,
+  deployment: DecidedDeployment,
+  until: number,
+  {
+    keys,
+    beacon,
+  }: { readonly keys: RandomnessKeys; readonly beacon: () => Promise<BeaconChain | undefined> },
+) {
   const counts: DecisionCounts = { rerun: 0, notRerun: {} };
   const definitions = new Map<string, Found>();
   let memory = createInstanceMemory();
@@ -55,6 +67,18 @@ export function createDecisionCheck(db: Db, deployment: DecidedDeployment, until
     const found = { kept, compiled: kept && compileKept(kept) };
     definitions.set(hash, found);
     return found;
+  };
+  let known: Awaited<ReturnType<typeof readSecrets>> | undefined;
+  /** Whether the seed is none that the secret gives which the journal has committed to. */
+  const drawsDiffer = async (entry: StoredEntry['entry']) => {
+    if (entry.randomness?.source === 'drand') {
+      const chain = await beacon();
+      // Of another chain, or one that cannot be asked, nothing is known.
+      return chain !== undefined && entry.randomness.chain === chain.hash && !isSeedOfRound(chain, entry);
+    }
+    if (entry.randomness?.source !== 'deployment') return false;
+    known ??= await readSecrets(db, deployment, keys);
+    return !isSeedOf(known, entry);
   };
   const idOf = () => ++nextId;
   const decide = async ({ entry }: StoredEntry, definition: CompiledDefinition) => {
@@ -69,6 +93,7 @@ export function createDecisionCheck(db: Db, deployment: DecidedDeployment, until
   const check = async (stored: StoredEntry): Promise<Divergence | undefined> => {
     const { entry } = stored;
     if (entry.kind !== 'execution') return undefined;
+    if (await drawsDiffer(entry)) return { seq: entry.seq, what: 'draws_differ' };
     const { kept, compiled } = await definitionOf(entry.versionHash ?? '');
     const reason = notRerunnable(entry, kept);
     if (reason !== undefined || compiled === undefined) {

@@ -9,6 +9,7 @@ import { timers } from './0030-timers.js';
 import { lifecycleWithoutTimers } from './0031-lifecycle-without-timers.js';
 import { whatIf } from './0036-what-if.js';
 import { merkleTrees } from './0040-merkle-trees.js';
+import { randomness } from './0045-randomness.js';
 import { attributeIndexes } from './0053-attribute-indexes.js';
 
 /** In the order of their names; one that has been released is never changed. */
@@ -23,5 +24,6 @@ export const migrations: Record<string, Migration> = {
   '0031_lifecycle_without_timers': lifecycleWithoutTimers,
   '0036_what_if': whatIf,
   '0040_merkle_trees': merkleTrees,
+  '0045_randomness': randomness,
   '0053_attribute_indexes': attributeIndexes,
 };
