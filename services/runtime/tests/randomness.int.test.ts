@@ -12,7 +12,7 @@ house.catalog.plantVersion({
   event: 'roll',
   versionId: 90,
   mutationSettings: direct({
-    'counter:{{ input.id }}': { count: DIE, label: '{{ input.fails ? fail("no luck") : "a" }}' },
+    'counter:{{ input.id }}': { count: DIE, label: '{{ has(input.fails) ? fail("no luck") : "a" }}' },
   }),
 });
 house.catalog.plantVersion({

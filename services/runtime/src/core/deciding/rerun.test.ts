@@ -105,7 +105,7 @@ it('says what it cannot decide again', () => {
   expect(reasons({ llmHash: 'c'.repeat(64) })).toBe('model');
   expect(reasons({}, { ...definition, mutationSettings: null })).toBe('model');
   expect(reasons({ timers: [] })).toBeUndefined();
-  expect(reasons({ randomness: {} })).toBe('recorded');
+  expect(reasons({ randomness: { source: 'replayed', seed: '0'.repeat(64) } })).toBeUndefined();
   expect(reasons({}, { ...definition, newer: 1 } as never)).toBe('unknown_members');
   expect(reasons({ status: 'failed', error: { code: 'limit_reached', detail: '' } })).toBe('outside');
 });

@@ -2,7 +2,7 @@ import {
   asServiceError,
   type JsonObject,
   type JsonValue,
-  type ServiceError,
+  ServiceError,
   toErrorReply,
 } from '@orrery/contracts';
 import { monotonicOf } from '@orrery/service-kit';
@@ -40,7 +40,7 @@ import {
   withTexts,
 } from '../requests/resolve-event.js';
 import type { RunDependencies } from '../requests/run-dependencies.js';
-import { failedAfterStaging } from './staged-outcome.js';
+import { failedAfterStaging, stagedOutcomeOf } from './staged-outcome.js';
 
 /** A step that is to be taken: a run as its row has it, and what takes it to its next state. */
 export interface Step extends RunDependencies {
