@@ -18,7 +18,7 @@ export interface Commitments {
 export const NO_COMMITMENTS: Commitments = { open: [], hasCurrent: false };
 
 /** Secrets of a deployment that are not revealed. There is one, unless the database or the operator lost something. */
-export const MOST_OPEN = 100;
+const MOST_OPEN = 100;
 
 /** Those after a new secret, which is in use from now on. */
 export const committedTo = ({ open }: Commitments, made: OpenCommitment): Commitments => ({

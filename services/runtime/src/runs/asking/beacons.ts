@@ -1,4 +1,4 @@
-import { ServiceError } from '@orrery/contracts';
+import { parseJson, ServiceError } from '@orrery/contracts';
 import { type Clock, createMeter, type Logger } from '@orrery/service-kit';
 import {
   type Beacon,
@@ -39,7 +39,7 @@ export function createBeacons(
     const address = `${url.replace(/\/$/, '')}/${chainHash}/${path}`;
     const response = await fetch(address, { signal: AbortSignal.timeout(ANSWER_MS), redirect: 'error' });
     if (!response.ok) throw new Error(`the beacon answered with the status ${response.status}`);
-    return JSON.parse(await textOf(response));
+    return parseJson(await textOf(response));
   };
   const chain = async (): Promise<BeaconChain> => {
     known ??= chainOf(await read('info').catch(unavailable), chainHash);

@@ -89,4 +89,4 @@ export function commitmentBefore(
   return { entry, row: { randomness: committedTo(commitmentsOf(row), made) } };
 }
 
-export const RUNTIME = { kind: 'service', service: 'runtime' } as const;
+const RUNTIME = { kind: 'service', service: 'runtime' } as const;
