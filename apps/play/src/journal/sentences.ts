@@ -41,6 +41,8 @@ const KINDS: Record<Exclude<Entry['kind'], 'execution'>, readonly Piece[]> = {
   unpublished: ['closed this world'],
   timer_set: ['set an event for later'],
   timer_cancelled: ['called off an event that was to come'],
+  randomness_committed: ['sealed the secret that the dice are thrown with'],
+  randomness_revealed: ['revealed the secret that the dice were thrown with'],
   deleted: ['deleted this world'],
   tail_lost: ['lost the latest entries, after a fault of the database'],
 };

@@ -189,6 +189,8 @@ const INNER = new Set([
   'instance_deleted',
   'timer_set',
   'timer_cancelled',
+  'randomness_committed',
+  'randomness_revealed',
 ]);
 
 /** Applies what the stream tells, drawn some times a second. @throws as the stream of the SDK does */

@@ -265,6 +265,8 @@ const INNER: ReadonlySet<string> = new Set([
   'instance_deleted',
   'timer_set',
   'timer_cancelled',
+  'randomness_committed',
+  'randomness_revealed',
 ] satisfies HistoryEntry['kind'][]);
 
 /** Who has no key is not told the input of an entry about the deployment itself, which changes no instance. */
