@@ -1,11 +1,9 @@
-import { readFileSync } from 'node:fs';
-import { KEYS_FORM, readChainFile, readContentLimits, readKeys } from '@orrery/service-host';
+import { contentsOf, KEYS_FORM, readChainFile, readContentLimits, readKeys } from '@orrery/service-host';
 import {
   type Environment,
   EnvironmentError,
   readEnvironment,
   readTogether,
-  StartupError,
   wholeNumber,
 } from '@orrery/service-kit';
 import { z } from 'zod';
@@ -126,20 +124,8 @@ function keysOf({
   ORRERY_SIGNING_KEY_FILE: file,
 }: z.output<typeof signing>): readonly SigningKey[] {
   if (given === undefined && file === undefined) return [];
-  const keys = parseSigningKeys(given ?? contentsOf(file ?? ''));
+  const keys = parseSigningKeys(given ?? contentsOf(file ?? '', 'ORRERY_SIGNING_KEY'));
   if (keys !== undefined && keys.length > 0) return keys;
   const variable = given === undefined ? 'ORRERY_SIGNING_KEY_FILE' : 'ORRERY_SIGNING_KEY';
   throw new EnvironmentError([`${variable} (not valid; expected ${KEY_FORM})`]);
-}
-
-function contentsOf(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    const reason = (error as NodeJS.ErrnoException).code;
-    throw new StartupError(
-      `The file of ORRERY_SIGNING_KEY_FILE cannot be read (${reason}): correct its path or its permissions.`,
-      { cause: error },
-    );
-  }
 }
