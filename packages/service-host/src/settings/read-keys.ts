@@ -30,8 +30,10 @@ export function contentsOf(path: string, variable: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    throw new StartupError(`The file of ${variable}_FILE cannot be read: correct its path.`, {
-      cause: error,
-    });
+    const reason = (error as NodeJS.ErrnoException).code;
+    throw new StartupError(
+      `The file of ${variable}_FILE cannot be read (${reason}): correct its path or its permissions.`,
+      { cause: error },
+    );
   }
 }
