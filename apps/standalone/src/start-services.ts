@@ -77,7 +77,9 @@ async function withSigningKeys({
   publicHost,
 }: ServicesSettings): Promise<RuntimeConfig> {
   if (!ownsDatabase || runtime.signingKeys.length > 0) return runtime;
-  const keys = parseSigningKeys(await storedKeys(dataDirectory, 'signing-keys', () => `${publicHost}+${randomHex()}`));
+  const keys = parseSigningKeys(
+    await storedKeys(dataDirectory, 'signing-keys', () => `${publicHost}+${randomHex()}`),
+  );
   if (keys === undefined || keys.length === 0)
     throw new StartupError(
       `The file signing-keys in ${dataDirectory} holds no keys: restore it from a backup.`,
