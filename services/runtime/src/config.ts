@@ -8,7 +8,7 @@ import {
 } from '@orrery/service-kit';
 import { z } from 'zod';
 import { KEY_FORM, parseSigningKeys, type SigningKey } from './core/merkle/checkpoint.js';
-import type { Model } from './core/models/model.js';
+import type { Model } from './core/prompting/model.js';
 import { QUICKNET_HASH } from './core/randomness/beacon.js';
 import type { BeaconConfig } from './runs/asking/beacons.js';
 import { type ModelFile, openModelFile } from './runs/models/model-file.js';

@@ -8,7 +8,7 @@ import {
   type Semaphore,
 } from '@orrery/service-kit';
 import type { RuntimeConfig } from './config.js';
-import type { Decider } from './core/models/model.js';
+import type { Decider } from './core/prompting/model.js';
 import { createCatalogClient } from './lane/catalog/catalog-client.js';
 import {
   createOutsideWork,

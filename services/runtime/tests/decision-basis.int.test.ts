@@ -2,7 +2,7 @@ import { ServiceError } from '@orrery/contracts';
 import { connect, type Database } from '@orrery/database';
 import { createLogger } from '@orrery/service-kit';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { DeciderFailed } from '../src/core/models/model.js';
+import { DeciderFailed } from '../src/core/prompting/model.js';
 import { createDeciderDouble } from './decider-double.js';
 import { modelNamed } from './model-double.js';
 import { codeOf, plantDeployment, prepareHouse } from './running-runtime.js';

@@ -1,6 +1,6 @@
 import { ServiceError } from '@orrery/contracts';
 import { afterEach, describe, expect, it } from 'vitest';
-import { DeciderFailed } from '../src/core/models/model.js';
+import { DeciderFailed } from '../src/core/prompting/model.js';
 import { createDeciderDouble } from './decider-double.js';
 import { modelNamed } from './model-double.js';
 import { codeOf, plantDeployment, prepareHouse, refusalOf } from './running-runtime.js';

@@ -3,7 +3,7 @@ import { type JsonObject, runtimeContract } from '@orrery/contracts';
 import { connect } from '@orrery/database';
 import { createLogger, systemClock } from '@orrery/service-kit';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { DeciderRequest } from '../src/core/models/model.js';
+import type { DeciderRequest } from '../src/core/prompting/model.js';
 import { type Batch, newBatch } from '../src/store/commit/batch.js';
 import type { CommitBatch } from '../src/store/commit/commit-statement.js';
 import { createRecovery } from '../src/store/commit/recovery.js';

@@ -1,6 +1,6 @@
 import { type JsonObject, ServiceError } from '@orrery/contracts';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { DeciderFailed } from '../src/core/models/model.js';
+import { DeciderFailed } from '../src/core/prompting/model.js';
 import type { CommitBatch } from '../src/store/commit/commit-statement.js';
 import { createDeciderDouble } from './decider-double.js';
 import { codeOf, plantDeployment, prepareHouse, refusalOf } from './running-runtime.js';

@@ -1,6 +1,6 @@
 import type { JsonObject, VersionDefinition, WorldTexts } from '@orrery/contracts';
 import { definitionOf } from '../deciding/execution.test-support.js';
-import type { Model } from '../models/model.js';
+import type { Model } from './model.js';
 
 export const world: WorldTexts = {
   name: 'Racing',

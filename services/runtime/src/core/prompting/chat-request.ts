@@ -1,5 +1,5 @@
 import { cutText, type JsonObject, type JsonValue, ServiceError, storableText } from '@orrery/contracts';
-import type { Model, OutputForm } from '../models/model.js';
+import type { Model, OutputForm } from './model.js';
 import {
   buildPrompt,
   type ChatMessage,

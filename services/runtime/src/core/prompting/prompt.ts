@@ -9,7 +9,7 @@ import {
 } from '@orrery/contracts';
 import { compileContract, toJsonSchema } from '@orrery/expressions';
 import type { Recalled } from '../deciding/read-history.js';
-import type { DeciderRequest, OutputForm } from '../models/model.js';
+import type { DeciderRequest, OutputForm } from './model.js';
 
 /** A schema whose instances an event may change. */
 export interface ChangeableSchema {

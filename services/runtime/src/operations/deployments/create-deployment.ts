@@ -25,7 +25,7 @@ import {
 } from '@orrery/database';
 import { learnAccount } from '@orrery/service-host';
 import { tooManyInstances } from '../../core/deciding/check-changes.js';
-import { defaultModelId, refuseUnknownModel, refuseUnpriced } from '../../core/models/model.js';
+import { defaultModelId, refuseUnknownModel, refuseUnpriced } from '../../core/prompting/model.js';
 import { isKnown, refuseOverQuota, storeAccount } from '../../store/deployments/account-store.js';
 import type { SchemaClaim } from '../../store/deployments/claim-store.js';
 import {

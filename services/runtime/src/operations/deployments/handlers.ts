@@ -26,7 +26,7 @@ import {
   type ModelList,
   refuseUnknownModel,
   refuseUnpriced,
-} from '../../core/models/model.js';
+} from '../../core/prompting/model.js';
 import type { ItemOutcome, WorkItem } from '../../lane/items/work-item.js';
 import type { OwnedHandler, OwnedHandlers } from '../../lane/ownership/route-to-owner.js';
 import type { Effects, SettingsColumns } from '../../store/commit/effects.js';

@@ -1,6 +1,6 @@
 import { type AiModelRecord, type CallContext, parseRequest, runtimeContract } from '@orrery/contracts';
 import { expect, it } from 'vitest';
-import type { Model } from '../../core/models/model.js';
+import type { Model } from '../../core/prompting/model.js';
 import { modelHandlers } from './models.js';
 
 const models = Array.from({ length: 30 }, (_, at) => ({ modelId: `m${at}` }) as AiModelRecord);

@@ -9,7 +9,7 @@ import {
   refuseDeepPage,
   refusedHttp,
 } from '@orrery/contracts';
-import type { ModelList } from '../../core/models/model.js';
+import type { ModelList } from '../../core/prompting/model.js';
 import { dayOf, readUsage } from '../../store/runs/usage-store.js';
 import type { RuntimeContext } from '../context.js';
 

@@ -10,7 +10,7 @@ import {
 import { type KeyedRequest, keyedRequest } from '@orrery/database';
 import { callerNamed, patched, recordedFacts, replayableOf } from '../../core/deciding/replayed-entry.js';
 import { executionErrorOf } from '../../core/entries/entry.js';
-import { refuseUnknownModel } from '../../core/models/model.js';
+import { refuseUnknownModel } from '../../core/prompting/model.js';
 import { keyedItem } from '../../lane/items/once-item.js';
 import type { WorkItem } from '../../lane/items/work-item.js';
 import type { OwnedHandlers } from '../../lane/ownership/route-to-owner.js';

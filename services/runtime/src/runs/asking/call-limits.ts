@@ -1,6 +1,6 @@
 import { ServiceError } from '@orrery/contracts';
 import { type Clock, createSemaphore, type Semaphore } from '@orrery/service-kit';
-import type { Model } from '../../core/models/model.js';
+import type { Model } from '../../core/prompting/model.js';
 
 /** Those who wait, in the order in which they came. */
 type Queue = Set<() => void>;

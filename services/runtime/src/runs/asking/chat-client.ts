@@ -1,7 +1,7 @@
 import { type Attributes, SpanKind, SpanStatusCode } from '@opentelemetry/api';
 import { isJsonObject, type JsonObject, type JsonValue } from '@orrery/contracts';
 import { type Clock, createMeter, createTracer } from '@orrery/service-kit';
-import type { Model } from '../../core/models/model.js';
+import type { Model } from '../../core/prompting/model.js';
 import type { RefusedPart } from '../../core/prompting/chat-request.js';
 import type { ModelMessage } from '../../core/prompting/read-answer.js';
 

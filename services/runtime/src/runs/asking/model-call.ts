@@ -8,7 +8,7 @@ import {
   type ModelCallRecord,
   type ModelUsage,
   priced,
-} from '../../core/models/model.js';
+} from '../../core/prompting/model.js';
 import { estimateTokens, type PreparedRequest } from '../../core/prompting/chat-request.js';
 import { type CallSlots, CircuitBreaker, type Passed } from './call-limits.js';
 import { type ChatAnswer, type ChatClient, ChatFailed, faultAfter } from './chat-client.js';

@@ -8,7 +8,7 @@ import {
   DeciderFailed,
   type DeciderRequest,
   type OutputForm,
-} from '../../core/models/model.js';
+} from '../../core/prompting/model.js';
 import {
   BEST,
   chatRequest,

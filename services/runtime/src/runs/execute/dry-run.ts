@@ -22,7 +22,7 @@ import {
   type DeciderRequest,
   type Evidence,
   refuseUnknownModel,
-} from '../../core/models/model.js';
+} from '../../core/prompting/model.js';
 import type { ItemOutcome, WorkItem } from '../../lane/items/work-item.js';
 import { type DeploymentState, isPaused } from '../../store/state/deployment-state.js';
 import { sourceForNothing } from '../requests/randomness.js';

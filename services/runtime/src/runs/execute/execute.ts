@@ -10,7 +10,7 @@ import { type KeyedRequest, toCallError } from '@orrery/database';
 import { withinTime } from '@orrery/service-kit';
 import { decideExecution } from '../../core/deciding/execute-event.js';
 import { uuidV7 } from '../../core/entries/entry.js';
-import { usableModel } from '../../core/models/model.js';
+import { usableModel } from '../../core/prompting/model.js';
 import type { Payment } from '../../core/payments/payment.js';
 import { type FixedRound, roundFor } from '../../core/randomness/beacon.js';
 import { type FindUse, keyedItem, type OnceRequest, onceItem } from '../../lane/items/once-item.js';

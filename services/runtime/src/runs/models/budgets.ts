@@ -9,8 +9,8 @@ import {
   retry,
   storedTimeOf,
 } from '@orrery/service-kit';
-import { type Claim, grant, type Payer } from '../../core/models/grant.js';
-import type { Budget, ModelUsage } from '../../core/models/model.js';
+import { type Claim, grant, type Payer } from '../../core/prompting/grant.js';
+import type { Budget, ModelUsage } from '../../core/prompting/model.js';
 import {
   addUsage,
   dayOf,

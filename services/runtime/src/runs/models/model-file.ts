@@ -18,7 +18,7 @@ import {
   startPollLoop,
 } from '@orrery/service-kit';
 import { z } from 'zod';
-import type { Model, ModelList } from '../../core/models/model.js';
+import type { Model, ModelList } from '../../core/prompting/model.js';
 
 /** The operator's list of models (docs/ai.md), as it was at the start. */
 export interface ModelFile {

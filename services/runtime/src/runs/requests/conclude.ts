@@ -16,7 +16,7 @@ import {
   type SealedEntry,
   uuidV7,
 } from '../../core/entries/entry.js';
-import type { Evidence } from '../../core/models/model.js';
+import type { Evidence } from '../../core/prompting/model.js';
 import type { ItemOutcome } from '../../lane/items/work-item.js';
 import type { TimerEffects } from '../../store/commit/effects.js';
 import { checkPlan } from '../../store/commit/stage-timers.js';

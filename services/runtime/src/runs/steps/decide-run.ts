@@ -25,7 +25,7 @@ import {
   type Evidence,
   evidenceOf,
   usableModel,
-} from '../../core/models/model.js';
+} from '../../core/prompting/model.js';
 import type { ItemOutcome } from '../../lane/items/work-item.js';
 import { partitionOf } from '../../store/leases/leases.js';
 import { endOf, isPaid, paymentOf } from '../../store/runs/run-store.js';

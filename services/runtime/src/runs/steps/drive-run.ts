@@ -1,7 +1,7 @@
 import { ServiceError } from '@orrery/contracts';
 import { toCallError } from '@orrery/database';
 import { type Backoff, backoffDelay, retry, startPollLoop } from '@orrery/service-kit';
-import { DeciderFailed } from '../../core/models/model.js';
+import { DeciderFailed } from '../../core/prompting/model.js';
 import type { FixedRound } from '../../core/randomness/beacon.js';
 import { NotOwner, partitionOf } from '../../store/leases/leases.js';
 import {

@@ -1,7 +1,7 @@
 import type { AiUsage } from '@orrery/contracts';
 import { sql } from 'kysely';
-import type { Ledger, Payer } from '../../core/models/grant.js';
-import type { ModelUsage } from '../../core/models/model.js';
+import type { Ledger, Payer } from '../../core/prompting/grant.js';
+import type { ModelUsage } from '../../core/prompting/model.js';
 import type { Db, Trx } from '../tables/schema.js';
 
 /** `2026-11-22`: budget days are UTC. */
