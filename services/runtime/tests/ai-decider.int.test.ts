@@ -13,8 +13,8 @@ import {
   startModelServer,
 } from '@orrery/testing/model-server';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import type { ModelUsage } from '../src/core/prompting/model.js';
 import { modelAt, raceDefinition, world } from '../src/core/prompting/ai.test-support.js';
+import type { ModelUsage } from '../src/core/prompting/model.js';
 import { FAILURE_INTERVAL_MS, FAILURES_TO_OPEN } from '../src/runs/asking/call-limits.js';
 import { askingAt, hastyClock } from './ai-question.js';
 

@@ -3,9 +3,9 @@ import { type Clock, createLogger, systemClock } from '@orrery/service-kit';
 import { applyMutation, readForExecution } from '../src/core/deciding/execute-event.js';
 import { compileDefinition } from '../src/core/deciding/execution.js';
 import { executionOf, viewOf } from '../src/core/deciding/execution.test-support.js';
+import { entities, modelAt, raceDefinition, world } from '../src/core/prompting/ai.test-support.js';
 import type { Evidence, Model, ModelExchange, ModelUsage } from '../src/core/prompting/model.js';
 import { DeciderFailed, type DeciderRequest } from '../src/core/prompting/model.js';
-import { entities, modelAt, raceDefinition, world } from '../src/core/prompting/ai.test-support.js';
 import { createModelDecider } from '../src/runs/asking/model-decider.js';
 
 /** The time that a model's server has, in milliseconds: on a `hastyClock` it is over when a test says so. */

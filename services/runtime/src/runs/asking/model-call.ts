@@ -1,5 +1,6 @@
 import { cutText, type JsonObject, ServiceError } from '@orrery/contracts';
 import type { Clock, Logger } from '@orrery/service-kit';
+import { estimateTokens, type PreparedRequest } from '../../core/prompting/chat-request.js';
 import {
   type DeciderRequest,
   type Evidence,
@@ -9,7 +10,6 @@ import {
   type ModelUsage,
   priced,
 } from '../../core/prompting/model.js';
-import { estimateTokens, type PreparedRequest } from '../../core/prompting/chat-request.js';
 import { type CallSlots, CircuitBreaker, type Passed } from './call-limits.js';
 import { type ChatAnswer, type ChatClient, ChatFailed, faultAfter } from './chat-client.js';
 

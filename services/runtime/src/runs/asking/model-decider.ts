@@ -3,13 +3,6 @@ import { ServiceError } from '@orrery/contracts';
 import { type Backoff, backoffDelay, type Clock, type Logger, orAborted } from '@orrery/service-kit';
 import { LRUCache } from 'lru-cache';
 import {
-  type Decider,
-  type DeciderAnswer,
-  DeciderFailed,
-  type DeciderRequest,
-  type OutputForm,
-} from '../../core/prompting/model.js';
-import {
   BEST,
   chatRequest,
   formAfterRefusal,
@@ -21,6 +14,13 @@ import {
   refuseHuge,
   roomOf,
 } from '../../core/prompting/chat-request.js';
+import {
+  type Decider,
+  type DeciderAnswer,
+  DeciderFailed,
+  type DeciderRequest,
+  type OutputForm,
+} from '../../core/prompting/model.js';
 import { type Reading, readAnswer } from '../../core/prompting/read-answer.js';
 import { type StrictForm, strictFormOf } from '../../core/prompting/strict-form.js';
 import { CallSlots } from './call-limits.js';

@@ -8,8 +8,8 @@ import {
 import { monotonicOf } from '@orrery/service-kit';
 import type { Execution, Success } from '../../core/deciding/execution.js';
 import { changeKey, LLM_TEXTS } from '../../core/entries/entry.js';
-import { type DeciderAnswer, type Evidence, evidenceOf } from '../../core/prompting/model.js';
 import type { Payment } from '../../core/payments/payment.js';
+import { type DeciderAnswer, type Evidence, evidenceOf } from '../../core/prompting/model.js';
 import { type Beacon, type FixedRound, sourceOfBeacon } from '../../core/randomness/beacon.js';
 import type { RandomSource } from '../../core/randomness/seed.js';
 import { endOfKeys } from '../../lane/items/once-item.js';

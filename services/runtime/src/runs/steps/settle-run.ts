@@ -2,9 +2,9 @@ import { type ExecutionAnswer, type JsonObject, type JsonValue, ServiceError } f
 import { type Backoff, backoffDelay } from '@orrery/service-kit';
 import type { Success } from '../../core/deciding/execution.js';
 import { answerOf, type CheckedChange, changeKey } from '../../core/entries/entry.js';
-import type { Evidence } from '../../core/prompting/model.js';
 import { NO_CALLS } from '../../core/payments/judge-settlement.js';
 import { sentenceOf } from '../../core/payments/payment-reasons.js';
+import type { Evidence } from '../../core/prompting/model.js';
 import type { ItemOutcome } from '../../lane/items/work-item.js';
 import type { Effects } from '../../store/commit/effects.js';
 import { schemasCreatedBy } from '../../store/commit/stage-effects.js';

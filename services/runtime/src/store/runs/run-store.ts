@@ -16,8 +16,8 @@ import { type Clock, type Logger, type PollLoop, startPollLoop } from '@orrery/s
 import { type Selectable, sql } from 'kysely';
 import type { Replay } from '../../core/deciding/replayed-entry.js';
 import { executionErrorOf } from '../../core/entries/entry.js';
-import type { Evidence } from '../../core/prompting/model.js';
 import type { Payment } from '../../core/payments/payment.js';
+import type { Evidence } from '../../core/prompting/model.js';
 import type { FixedRound } from '../../core/randomness/beacon.js';
 import { PARTITIONS } from '../leases/leases.js';
 import { awaitsPayment, type Holds } from '../state/deployment-state.js';
