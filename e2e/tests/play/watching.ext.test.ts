@@ -172,7 +172,9 @@ describeWithProgram('chromium', 'watching on the page for players', () => {
     });
     await house.api.post(`${path}/publish`);
     for (const id of [LONG, RIGHT_TO_LEFT, MARKUP]) await plant(house.api, path, 'wide', id);
-    expect((await house.api.post(`${path}/execute`, { event: LONG, input: { [LONG]: MARKUP } })).status).toBe(200);
+    expect((await house.api.post(`${path}/execute`, { event: LONG, input: { [LONG]: MARKUP } })).status).toBe(
+      200,
+    );
     await using watched = await house.open(address);
     const { page } = watched;
     await page.getByText('Each has 194 more attributes').waitFor();
