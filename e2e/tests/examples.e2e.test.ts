@@ -94,7 +94,7 @@ describe('the example', () => {
     expect(written.match(/^entry \d+: \w+ \d+, \w+ \d+: as thrown$/gm)).toHaveLength(3);
     expect(written).toMatch(/randomness_committed[\s\S]*secrets/);
     expect(written).toMatch(/round_paid +round +/);
-    expect(written).toMatch(/rerun: 4[\s\S]*$/);
+    expect(written).toMatch(/rerun: 5[\s\S]*$/);
   });
 
   it('village lets a model move its people, on request and by schedule', async () => {

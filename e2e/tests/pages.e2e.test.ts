@@ -120,7 +120,7 @@ const IN_ORDER = `
   pushesList pushesRetry pushesSkip
   webhooksCreate webhooksList webhooksGet webhooksUpdate webhooksTest webhooksRedeliver webhooksDeliveries webhooksRotateSecret webhooksDelete
   bindingsUpdate schedulesList schedulesPause schedulesResume schedulesRun occurrencesList
-  instancesDelete deploymentsPause deploymentsResume deploymentsLock
+  instancesDelete deploymentsRevealRandomness deploymentsPause deploymentsResume deploymentsLock
   keysCreate keysList keysRotate keysRevoke authMethods authChallenge authToken authCode`
   .trim()
   .split(/\s+/);
