@@ -22,6 +22,7 @@ const RETRYABLE: ReadonlySet<string> = new Set([
   'rate_limited',
   'too_many_waiting',
   'ai_output_invalid',
+  'randomness_unavailable',
   'ai_model_unavailable',
   'unavailable',
   'overloaded',
