@@ -40,7 +40,12 @@ describe('reading a published deployment', () => {
         return { data: { ...entry }, ...(passesOn && { text }) };
       },
     });
-    const needed = { 'public.aggregate': '?entitySchema=a', 'public.rank': '?entitySchema=a&orderBy=b' };
+    const needed = {
+      'public.aggregate': '?entitySchema=a',
+      'public.rank': '?entitySchema=a&orderBy=b',
+      'public.proof': '?seq=1&size=2',
+      'public.consistency': '?from=1&to=2',
+    };
     const read = routes.filter(({ http }) => http.stream === undefined);
     for (const { name, http } of read) {
       const path = http.path.replace(':address', ADDRESS).replace(/:\w+/, 'x');

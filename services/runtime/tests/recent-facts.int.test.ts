@@ -49,6 +49,12 @@ beforeAll(async () => {
     inputSchema: {},
     mutationSettings: { mode: 'direct', template: { 'thing:x': { any: '{{ input.none }}' } } },
   });
+  house.catalog.plantVersion({
+    event: 'draws',
+    versionId: 82,
+    inputSchema: {},
+    mutationSettings: { mode: 'direct', template: { 'thing:x': { any: '{{ random.float() }}' } } },
+  });
 });
 beforeEach(() => {
   told = [];
@@ -69,6 +75,7 @@ async function leaveEveryKind(): Promise<void> {
   const bindings = [
     { event: 'judge', eventVersion: 1, ...pushed },
     { event: 'breaks', eventVersion: 1, targetChains: ['base-sepolia'] },
+    { event: 'draws', eventVersion: 1 },
   ];
   const { call } = house;
   const { params, execute } = await plantDeployment(house, { bindings });
@@ -96,6 +103,8 @@ async function leaveEveryKind(): Promise<void> {
   });
   const [timer] = (await call('timers.list', { params })).data;
   await call('timers.cancel', { params: { ...params, timerId: timer?.timerId } });
+  await execute({}, {}, 'draws');
+  await call('deployments.revealRandomness', { params });
   await call('bindings.remove', { params, query: { event: 'breaks' } });
   await call('deployments.update', { params, body: { description: 'é', aiDailyBudgetUsd: 0.1 } });
   for (const action of ['publish', 'unpublish', 'pause', 'resume', 'lock'] as const)
