@@ -62,7 +62,8 @@ export const attributeRecord = z
   .strictObject({
     id: recordId.describe('Numeric id.'),
     ...attributeDefinition.shape,
-    indexed: z.boolean().describe(INDEXED),
+    // A catalog of the previous release leaves it out.
+    indexed: z.boolean().default(false).describe(INDEXED),
     ...recordTimes,
   })
   .meta({ id: 'Attribute', description: 'A typed value that the instances of a schema have.' });
