@@ -64,10 +64,10 @@ it.each([
         query: { entitySchema: 'horse', orderBy: 'wins desc, speed' },
       }),
   ],
-])('of 100,000 instances %s takes less time than a query may, on a busy machine too', async (what, ask) => {
+])('of 100,000 instances %s takes less than 500 ms', async (what, ask) => {
   const ms = await medianMs(ask);
   process.stdout.write(`${what}: ${ms.toFixed(0)} ms\n`);
-  expect(ms).toBeLessThan(2000);
+  expect(ms).toBeLessThan(500);
 });
 
 const rank = (instanceId: string, orderBy: string) =>
@@ -85,8 +85,7 @@ async function pageAfter(orderBy: string, pages: number): Promise<string> {
   return cursor ?? '';
 }
 
-it('of 100,000 instances an index gives in less than half the time what is sorted without it', async () => {
-  const without = await medianMs(() => list({ orderBy: 'wins desc' }));
+it('of 100,000 instances an index gives within 50 ms what takes hundreds without it', async () => {
   const unindexed = await Promise.all([list({ orderBy: 'wins desc' }), rank('H77', 'wins desc, speed')]);
   house.catalog.indexAttributes('horse', ['wins', 'injured']);
   const begun = performance.now();
@@ -115,7 +114,7 @@ it('of 100,000 instances an index gives in less than half the time what is sorte
   for (const [what, ask] of asked) {
     const ms = await medianMs(ask);
     process.stdout.write(`with an index, ${what}: ${ms.toFixed(1)} ms\n`);
-    expect.soft([what, ms < without / 2]).toEqual([what, true]);
+    expect.soft([what, ms < 50]).toEqual([what, true]);
   }
 });
 
