@@ -13,6 +13,7 @@ export { type FieldProblem, OrreryError, type OrreryErrorCode } from './errors/o
 export type { Payer, PaymentRequired, PaymentRequirement, Settlement } from './errors/payments.js';
 export type { components, paths } from './generated/api.js';
 export type { ErrorCode } from './generated/operations.js';
+export { INNER_KINDS } from './journal/inner-kinds.js';
 export type {
   DeploymentPath,
   HistoryEntry,

@@ -6,7 +6,10 @@ const ENTITIES: Record<string, string> = {
   "'": '&#39;',
 };
 
-/** Markup that needs no further escaping. */
+/**
+ * Markup that needs no further escaping. The gateway has templates like these (`documents/metadata/html.ts`): what both import,
+ * the contracts, has no HTML, and a package for twenty lines would cost more than they do.
+ */
 export class Html {
   readonly text: string;
   constructor(text: string) {

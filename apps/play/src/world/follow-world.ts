@@ -1,4 +1,4 @@
-import { OrreryError } from '@orrery/sdk';
+import { INNER_KINDS, OrreryError } from '@orrery/sdk';
 import { applyEntries, type Shown } from './apply-entries.js';
 import { createReader, orrery, type Reader, type Search } from './read-world.js';
 import type { Entry, PublicDeployment, Row, Rows } from './records.js';
@@ -181,18 +181,6 @@ function busiestOf(entries: readonly Entry[]): string | undefined {
   return [...counts].sort(([, a], [, b]) => b - a)[0]?.[0];
 }
 
-/** Kinds of entries that leave what the page says about the deployment itself as it is. */
-const INNER = new Set([
-  'execution',
-  'instance_created',
-  'instance_updated',
-  'instance_deleted',
-  'timer_set',
-  'timer_cancelled',
-  'randomness_committed',
-  'randomness_revealed',
-]);
-
 /** Applies what the stream tells, drawn some times a second. @throws as the stream of the SDK does */
 async function follow({ address, reader, cell }: Running, signal: AbortSignal): Promise<void> {
   let told: Entry[] = [];
@@ -204,7 +192,8 @@ async function follow({ address, reader, cell }: Running, signal: AbortSignal): 
     const shown = applyEntries(world, entries);
     const hasEarlier = (shown.entries.at(-1)?.seq ?? 1) > 1;
     cell.patch({ ...shown, last: Math.max(world.last, shown.seq), hasEarlier });
-    if (entries.every(({ kind }) => INNER.has(kind))) return;
+    // Such entries leave what the page says about the deployment itself as it is.
+    if (entries.every(({ kind }) => INNER_KINDS.has(kind))) return;
     reader.describe(signal).then(
       (deployment) => cell.patch({ deployment }),
       () => undefined,

@@ -1,5 +1,6 @@
 import { OrreryError } from '../errors/orrery-error.js';
 import type { components } from '../generated/api.js';
+import { INNER_KINDS } from '../journal/inner-kinds.js';
 import { createJournal, type DeploymentPath, type HistoryEntry, type Journal } from '../journal/journal.js';
 import { pagesOf } from '../requests/lists.js';
 import type { Requests } from '../requests/requests.js';
@@ -257,21 +258,9 @@ async function divergenceOf(replay: Replay, entry: HistoryEntry): Promise<Diverg
   return null;
 }
 
-/** What happens inside a deployment; entries of other kinds are about the deployment itself. */
-const INNER: ReadonlySet<string> = new Set([
-  'execution',
-  'instance_created',
-  'instance_updated',
-  'instance_deleted',
-  'timer_set',
-  'timer_cancelled',
-  'randomness_committed',
-  'randomness_revealed',
-] satisfies HistoryEntry['kind'][]);
-
 /** Who has no key is not told the input of an entry about the deployment itself, which changes no instance. */
 const isOfSettings = ({ kind, input, changes }: HistoryEntry): boolean =>
-  (input as unknown) === undefined && !INNER.has(kind) && changes.length === 0;
+  (input as unknown) === undefined && !INNER_KINDS.has(kind) && changes.length === 0;
 
 function follow(
   { states, recent, rememberAfter }: Replay,
