@@ -26,6 +26,9 @@ export async function expectSound(watched: WatchedPage): Promise<void> {
   expect(faults).toEqual([]);
 }
 
+/** What a page does about its new size, such as letting the keyboard scroll what is wider now, it does while it draws a frame. */
+const DRAWN = 'new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))';
+
 /**
  * Colours change by a transition. Only when it has ended does a page look as it is meant to. What a closed part of the page
  * holds is left out: Chromium does not draw it, and does not tell that its transitions have ended.
@@ -35,7 +38,7 @@ const SETTLED = `Promise.all(document.getAnimations()
   .map((one) => one.finished.catch(() => undefined)))`;
 
 async function violationsIn({ page }: WatchedPage): Promise<string[]> {
-  await page.evaluate(`${SETTLED}.then(() => undefined)`);
+  await page.evaluate(`${DRAWN}.then(() => ${SETTLED}).then(() => undefined)`);
   return page.evaluate(`axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
     violations.flatMap(({ id, nodes }) => nodes.map((node) => id + ' at ' + node.target.join(' ') + ': ' +
       node.failureSummary)))`);
