@@ -12,6 +12,7 @@ import { addAccountsCommands, addConsoleCommand } from './operator/accounts-comm
 import { addChainsCommands } from './operator/chains-commands.js';
 import { addDatabaseCommands } from './operator/database-commands.js';
 import { addDeadLettersCommands } from './operator/dead-letters-commands.js';
+import { addPartitionsCommands } from './operator/partitions-commands.js';
 import { addPublicCommands } from './public/public-commands.js';
 import { takeServerOptionsEarly } from './server/find-server.js';
 import type { CommandContext } from './terminal/context.js';
@@ -36,6 +37,7 @@ export function createProgram(context: CommandContext): Command {
   addKeysCommands(program, context);
   addChainsCommands(program, context);
   addDeadLettersCommands(program, context);
+  addPartitionsCommands(program, context);
   // What is there already is kept.
   addOperationsCommands(program, context);
   addStreamCommand(program, context);

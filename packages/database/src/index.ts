@@ -1,5 +1,6 @@
 export { watchBacklogs } from './backlog-signals.js';
 export * from './connection/connect.js';
+export { describeAddress } from './connection/database-hosts.js';
 export * from './connection/jsonb.js';
 export type { PoolLimits, PoolOptions } from './connection/pool.js';
 export { type PreparedStatement, prepared } from './connection/pool.js';

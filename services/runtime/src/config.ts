@@ -1,5 +1,6 @@
 import { contentsOf, KEYS_FORM, readChainFile, readContentLimits, readKeys } from '@orrery/service-host';
 import {
+  databaseUrl,
   type Environment,
   EnvironmentError,
   readEnvironment,
@@ -23,6 +24,7 @@ const limit = (fallback: number, min: number, max: number, what: string) =>
   wholeNumber({ min, max, what: `${what}, ${min} to ${max}` }).default(fallback);
 
 const environment = z.object({
+  RUNTIME_DIRECTORY_URL: databaseUrl.optional(),
   LEASE_TTL_MS: limit(6000, 500, 600_000, 'milliseconds until a silent process loses its deployments'),
   MAX_INSTANCES_PER_DEPLOYMENT: limit(100_000, 1, 10_000_000, 'instances that a deployment may have'),
   MEMORY_MIB: limit(256, 16, 65_536, 'MiB that instances may take in memory, roughly'),
@@ -63,6 +65,8 @@ const signing = z.object({
 });
 
 export interface RuntimeConfig {
+  /** Where the directory of homes is; `undefined`: in the database itself. */
+  readonly directoryUrl: string | undefined;
   /** How long an execution by a model may take whose caller waits, in milliseconds. */
   readonly aiDeadlineMs: number;
   readonly limits: RuntimeLimits;
@@ -100,6 +104,7 @@ export function readRuntimeConfig(env: Environment): RuntimeConfig {
     chains: () => (env['CHAINS_FILE'] ? readChainFile(env['CHAINS_FILE']) : []),
   });
   return {
+    directoryUrl: read.RUNTIME_DIRECTORY_URL,
     aiDeadlineMs: read.AI_DEADLINE_MS,
     limits: { ...content, instancesPerDeployment: read.MAX_INSTANCES_PER_DEPLOYMENT },
     leaseTtlMs: read.LEASE_TTL_MS,

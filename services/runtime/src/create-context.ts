@@ -13,6 +13,7 @@ import { createCatalogClient } from './lane/catalog/catalog-client.js';
 import {
   createOutsideWork,
   type LeaseKeeper,
+  type LeaseKeeperOptions,
   partitionsFreed,
   startLeaseKeeper,
 } from './lane/ownership/lease-keeper.js';
@@ -66,6 +67,7 @@ interface ContextParts extends RuntimeDependencies {
   readonly decider: Decider;
   readonly journal: JournalForm;
   readonly measureTime: () => Promise<void>;
+  readonly home: Pick<LeaseKeeperOptions, 'homes' | 'explain'>;
 }
 
 /** Commits in flight at once: while one is written, others are decided and answered (docs/adr/0010). */
@@ -133,6 +135,7 @@ function createOwnership(
     instance,
     resources,
     measureTime,
+    home,
     aroundCommit = (commit) => commit,
   }: ContextParts,
   { memory, leaseTtlMs, payments: { settleMs } }: RuntimeConfig,
@@ -194,6 +197,7 @@ function createOwnership(
   });
   const leases: LeaseKeeper = startLeaseKeeper({
     ...{ db: pools.leases.db, instance, ttlMs: leaseTtlMs, held, outside, clock, logger },
+    ...home,
     drained: lanes.drained,
     moveWithinMs: () => Math.max(settleMs, ...models.offered.map(({ timeoutMs }) => timeoutMs)),
     announceFree: () => bus.broadcast(partitionsFreed, { by: instance }),

@@ -9,7 +9,11 @@ export {
   requestOperatorPause,
 } from './store/deployments/account-store.js';
 export { finishUpgrade } from './store/journal/journal-form.js';
-export type { RuntimeSchema } from './store/tables/schema.js';
+export { acceptDisagreements } from './store/leases/homes.js';
+export { listPartitions, type PartitionRow } from './store/leases/list-partitions.js';
+export { openDirectory } from './store/leases/open-directory.js';
+export type { DirectoryDb } from './store/tables/directory.js';
+export type { Db as RuntimeDb, RuntimeSchema } from './store/tables/schema.js';
 
 /** Connects to the runtime's schema and brings it up to date. @throws StartupError that says what to do. */
 export async function openRuntimeDatabase(options: {

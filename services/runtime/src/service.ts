@@ -1,12 +1,14 @@
 import { runtimeContract } from '@orrery/contracts';
-import { startKeySweep } from '@orrery/database';
+import { type Database, startKeySweep } from '@orrery/database';
 import { followAccounts, openBackends } from '@orrery/service-host';
-import { holding, type PollLoop, type RunningService } from '@orrery/service-kit';
+import { type CheckResult, holding, type PollLoop, type RunningService } from '@orrery/service-kit';
 import type { RuntimeConfig } from './config.js';
 import { createRuntimeContext, type RuntimeDependencies } from './create-context.js';
 import { runtimeHandlers } from './handlers.js';
 import { startIndexKeeper } from './lane/indexes/index-keeper.js';
+import { disagreement, enterHome, refuseForeignDatabase } from './lane/ownership/enter-home.js';
 import { type LeaseKeeper, partitionsFreed } from './lane/ownership/lease-keeper.js';
+import { startRaisingGenerations } from './lane/ownership/raise-generations.js';
 import type { RuntimeContext } from './operations/context.js';
 import { applyPauses, startFollowingOperator } from './operations/deployments/pauses.js';
 import { startWhatIfSweep } from './operations/deployments/what-if-forks.js';
@@ -16,7 +18,9 @@ import { startFollowingModelFile } from './runs/models/model-file.js';
 import { startReconciliation } from './runs/payments/reconcile.js';
 import { accountPauses, storeAccount } from './store/deployments/account-store.js';
 import { finishUpgrade, followJournalForm } from './store/journal/journal-form.js';
+import type { Disagreement } from './store/leases/homes.js';
 import { endAllLeases } from './store/leases/leases.js';
+import { openDirectory } from './store/leases/open-directory.js';
 import { startOnceKeySweep } from './store/runs/once-store.js';
 import { startRunSweep } from './store/runs/run-store.js';
 import { followDatabaseTime } from './store/tables/database-time.js';
@@ -45,8 +49,15 @@ export function startRuntime(
   const { bus, logger } = dependencies;
   const instance = dependencies.instance ?? `runtime-${crypto.randomUUID()}`;
   return holding(async (resources) => {
-    const backends = { ...dependencies, service: 'runtime', schema: 'runtime', migrations, resources };
-    const database = await openBackends<RuntimeSchema>(backends);
+    const at = { databaseUrl: dependencies.databaseUrl, directoryUrl: config.directoryUrl };
+    const named = { ...at, applicationName: 'orrery-runtime', logger, clock: dependencies.clock };
+    const directory = resources.use('directory', await openDirectory(named));
+    const database = await openBackends<RuntimeSchema>({
+      ...{ ...dependencies, service: 'runtime', schema: 'runtime', migrations, resources },
+      beforeMigration: ({ db }) => refuseForeignDatabase(db, directory.db, at),
+    });
+    const { homes } = await enterHome(database.db, directory.db, at);
+    const home = { homes, explain: (differing: readonly Disagreement[]) => disagreement(differing, at) };
     const pools = openPools(database, config, resources);
     // Released after the leases, so that calls meanwhile are forwarded to the new owners, and before the pools.
     resources.add('answers', () => bus.close());
@@ -59,7 +70,7 @@ export function startRuntime(
     const journal = resources.use('form of the journal', await followJournalForm(database.db, clock, logger));
     const calls = { clock, logger, callsPerDeployment: config.modelCallsPerDeployment };
     const decider = dependencies.decider ?? createModelDecider(calls);
-    const around = { decider, journal, database, pools, instance, resources };
+    const around = { decider, journal, database, pools, instance, resources, home };
     const parts = { ...dependencies, ...around, clock, measureTime };
     const { context, leases } = createRuntimeContext(parts, config);
     if (config.modelFile !== undefined) {
@@ -95,9 +106,24 @@ export function startRuntime(
       'indexes of attributes': indexes,
       'Merkle trees': startGrowingTrees(context),
     };
+    if (config.directoryUrl !== undefined) {
+      const elsewhere = { db, directory: directory.db, instance, clock, logger };
+      const raising = startRaisingGenerations(elsewhere);
+      resources.add('generations of partitions', () => raising.stop());
+      resources.add(
+        'directory check',
+        dependencies.health.register('runtime directory', () => checkDirectory(directory)),
+      );
+    }
     for (const [name, loop] of Object.entries(loops)) resources.add(name, () => loop.stop());
     // Registered a second time, so that it is stopped first: until it has stopped, no process serves these deployments.
     resources.add('partition leases', () => leases.stop());
     return { context, instance, leases, indexes };
   }, dependencies);
+}
+
+/** Without it leases that are held are renewed, and no others are taken. */
+async function checkDirectory({ ping }: Pick<Database<unknown>, 'ping'>): Promise<CheckResult> {
+  const { takesWrites } = await ping().catch(() => ({ takesWrites: false }));
+  return takesWrites ? { status: 'ok' } : { status: 'degraded', detail: 'deployments get no other owner' };
 }

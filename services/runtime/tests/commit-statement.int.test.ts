@@ -40,10 +40,14 @@ afterAll(async () => {
 
 const AT = '2026-01-01T00:00:00.000Z';
 
+/** All partitions live in this database. */
+const HERE = Array.from({ length: 64 }, (_, partition) => ({ partition, generation: 1 }));
+
 /** As if none of them had been renewed for their length. */
 const allOver = async (instance: string) => ({
   limit: 64,
   over: (await readBalance(database.db, instance)).others,
+  homes: HERE,
 });
 
 const plan = async (text: string) => {
@@ -623,7 +627,7 @@ describe('the leases of a commit', () => {
 
 describe('a lease', () => {
   const take = async (instance: string, ttlMs: number) =>
-    (await acquire(database.db, instance, ttlMs, { limit: 64, over: [] })).find(
+    (await acquire(database.db, instance, ttlMs, { limit: 64, over: [], homes: HERE })).find(
       ({ partition }) => partition === 7,
     );
   beforeEach(() =>

@@ -37,7 +37,7 @@ export const OWNER = 1;
 export const OTHER = 2;
 
 type BootOptions = Omit<Partial<RuntimeConfig>, 'limits'> & { limits?: Partial<RuntimeLimits> } & Partial<
-    Pick<RuntimeDependencies, 'logger' | 'clock'>
+    Pick<RuntimeDependencies, 'logger' | 'clock' | 'databaseUrl' | 'health'>
   > &
   Pick<RuntimeDependencies, 'aroundCommit' | 'decider' | 'paymentParties' | 'soleProcess'>;
 
@@ -85,7 +85,8 @@ export async function prepareHouse() {
   };
   const boot = async (options: BootOptions = {}) => {
     const { aroundCommit, decider, paymentParties, soleProcess = false, ...rest } = options;
-    const { logger: ownLogger = logger, clock: ownClock = clock, ...overrides } = rest;
+    const { logger: ownLogger = logger, clock: ownClock = clock, ...others } = rest;
+    const { databaseUrl: ownUrl = databaseUrl, health = createHealth({ clock }), ...overrides } = others;
     const config = {
       ...readRuntimeConfig({}),
       randomnessKeys: [Buffer.alloc(32, 7)],
@@ -95,11 +96,11 @@ export async function prepareHouse() {
       limits: { ...readRuntimeConfig({}).limits, ...overrides.limits },
     };
     const dependencies = {
-      databaseUrl,
+      databaseUrl: ownUrl,
       bus: noting(standBy(await busOf('runtime'))),
       clock: ownClock,
       logger: ownLogger,
-      health: createHealth({ clock }),
+      health,
       soleProcess,
       ...(aroundCommit && { aroundCommit }),
       ...(decider && { decider }),

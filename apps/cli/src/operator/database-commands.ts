@@ -3,11 +3,18 @@ import { migrations as chainPusher } from '@orrery/chain-pusher/migrations';
 import { connect, type Migrations, migrate } from '@orrery/database';
 import { migrations as gateway } from '@orrery/gateway/migrations';
 import { migrations as runtime } from '@orrery/runtime/migrations';
-import { finishUpgrade, openRuntimeDatabase } from '@orrery/runtime/operator';
+import {
+  acceptDisagreements,
+  finishUpgrade,
+  openDirectory,
+  openRuntimeDatabase,
+} from '@orrery/runtime/operator';
 import { migrations as scheduler } from '@orrery/scheduler/migrations';
 import { StartupError } from '@orrery/service-kit';
 import type { Command } from 'commander';
 import type { CommandContext } from '../terminal/context.js';
+import { formatRows } from '../terminal/format-rows.js';
+import { directoryOf, openHome } from './open-home.js';
 import { commandLogger, withDatabase } from './with-database.js';
 
 /** The schema of each service, and what brings it up to date. */
@@ -35,6 +42,27 @@ export function addDatabaseCommands(program: Command, context: CommandContext): 
       await withDatabase(context.env, openRuntimeDatabase, finishUpgrade);
       context.write('journal entries have version 2');
     });
+  database
+    .command('accept-restored')
+    .description(
+      "say that the runtime's database, or the directory of its partitions, was restored on purpose: its deployments are served again",
+    )
+    .action(() => acceptRestored(context));
+}
+
+async function acceptRestored({ env, write }: CommandContext): Promise<void> {
+  await withDatabase(env, openHome(env), async ({ runtime, directory }) => {
+    const accepted = await acceptDisagreements(runtime, directory);
+    if (accepted.length === 0)
+      return write('the database and the directory agree: nothing was to be accepted');
+    const rows = accepted.map(({ partition, here, there }) => ({
+      partition,
+      database: here,
+      directory: there,
+    }));
+    write(formatRows(rows, ['partition', 'database', 'directory']));
+    write(`accepted as the database has it: ${accepted.length} partitions`);
+  });
 }
 
 async function migrateAll({ env, write }: CommandContext): Promise<void> {
@@ -46,4 +74,10 @@ async function migrateAll({ env, write }: CommandContext): Promise<void> {
     await migrate({ database, migrations, logger });
     write(`${schema} is up to date`);
   }
+  await using _ = await openDirectory({
+    ...{ databaseUrl: url, ...directoryOf(env) },
+    applicationName: 'orrery-migrate',
+    logger,
+  });
+  write('directory is up to date');
 }

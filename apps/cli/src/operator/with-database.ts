@@ -2,7 +2,6 @@ import { access } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { findRunningPostgres, startEmbeddedPostgres } from '@orrery/embedded-postgres';
 import { createLogger, type Logger, Resources, StartupError } from '@orrery/service-kit';
-import type { Kysely } from 'kysely';
 import type { CommandContext } from '../terminal/context.js';
 
 interface OpenOptions {
@@ -10,13 +9,13 @@ interface OpenOptions {
   logger: Logger;
   maxConnections: number;
 }
-type Opened<Schema> = { readonly db: Kysely<Schema> } & AsyncDisposable;
+type Opened<Db> = { readonly db: Db } & AsyncDisposable;
 
 /** Opens a service's database for one command: at DATABASE_URL, else the embedded one, running or not. */
-export async function withDatabase<Schema>(
+export async function withDatabase<Db>(
   env: CommandContext['env'],
-  open: (options: OpenOptions) => Promise<Opened<Schema>>,
-  work: (db: Kysely<Schema>) => Promise<void>,
+  open: (options: OpenOptions) => Promise<Opened<Db>>,
+  work: (db: Db) => Promise<void>,
 ): Promise<void> {
   await using resources = new Resources();
   const databaseUrl = env.DATABASE_URL || (await embeddedUrl(env.ORRERY_DATA_DIR || '.orrery', resources));

@@ -15,13 +15,21 @@ const ADVICE: Readonly<Record<string, string>> = {
 export interface CheckServerOptions {
   readonly pool: pg.Pool;
   readonly url: string;
+  readonly urlVariable?: string;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly signal?: AbortSignal;
 }
 
 /** Waits up to a few seconds for a usable server. @throws StartupError when there is none. */
-export async function checkServer({ pool, url, clock, logger, signal }: CheckServerOptions): Promise<void> {
+export async function checkServer({
+  pool,
+  url,
+  urlVariable = 'DATABASE_URL',
+  clock,
+  logger,
+  signal,
+}: CheckServerOptions): Promise<void> {
   const address = describeAddress(url);
   const onRetry = (error: unknown, attempt: number) =>
     logger.info(
@@ -37,11 +45,12 @@ export async function checkServer({ pool, url, clock, logger, signal }: CheckSer
     signal?.throwIfAborted();
     const advice =
       adviceFor(error) ?? `cannot be reached (${reasonOf(error)}): start it or correct DATABASE_URL.`;
-    throw new StartupError(`PostgreSQL at ${address} ${advice}`, { cause: error });
+    const sentence = `PostgreSQL at ${address} ${advice}`.replaceAll('DATABASE_URL', urlVariable);
+    throw new StartupError(sentence, { cause: error });
   });
   if (version.major >= OLDEST_MAJOR) return;
   throw new StartupError(
-    `PostgreSQL at ${address} is version ${version.text}: Orrery needs ${OLDEST_MAJOR} or newer, upgrade it or set DATABASE_URL to another server.`,
+    `PostgreSQL at ${address} is version ${version.text}: Orrery needs ${OLDEST_MAJOR} or newer, upgrade it or set ${urlVariable} to another server.`,
   );
 }
 

@@ -7,6 +7,8 @@ import { StorageWatch, takeSpace } from './storage-watch.js';
 
 export interface ConnectOptions extends PoolOptions {
   readonly clock?: Clock;
+  /** The variable that holds the address, for messages. Default `DATABASE_URL`. */
+  readonly urlVariable?: string;
   /** Ends the wait for a server that does not answer yet. */
   readonly signal?: AbortSignal;
 }

@@ -2,12 +2,14 @@ import { connect, type Database, type Migrations, migrate, watchBacklogs } from 
 import type { CheckResult, Resources } from '@orrery/service-kit';
 import type { ServiceDependencies } from './service-dependencies.js';
 
-export interface OpenBackendsOptions extends ServiceDependencies {
+export interface OpenBackendsOptions<Schema> extends ServiceDependencies {
   /** As in health checks and `pg_stat_activity`. */
   readonly service: string;
   /** The service's own schema of the database. */
   readonly schema: string;
   readonly migrations: Migrations;
+  /** May refuse the database before anything is written to it. */
+  readonly beforeMigration?: (database: Database<Schema>) => Promise<void>;
   /** Takes what is opened. */
   readonly resources: Resources;
 }
@@ -22,12 +24,13 @@ const AWAY: CheckResult = { status: 'unavailable' };
  * closes the bus and then the database.
  * @throws StartupError when the database cannot be used.
  */
-export async function openBackends<Schema>(options: OpenBackendsOptions): Promise<Database<Schema>> {
+export async function openBackends<Schema>(options: OpenBackendsOptions<Schema>): Promise<Database<Schema>> {
   const { databaseUrl: url, bus, clock, logger, health, service, schema, migrations, resources } = options;
   const connection = { url, schema, applicationName: `orrery-${service}`, clock, logger };
   const database = resources.use('database', await connect<Schema>(connection));
   // Released before the database: calls that were taken are answered, and none is taken without it.
   resources.add('answers', () => bus.close());
+  await options.beforeMigration?.(database);
   await migrate({ database, migrations, logger });
   await watchBacklogs(database);
   const checks = {

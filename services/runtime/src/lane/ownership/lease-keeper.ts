@@ -8,8 +8,8 @@ import {
   startPollLoop,
 } from '@orrery/service-kit';
 import { z } from 'zod';
+import { type Disagreement, disagreements, type Home } from '../../store/leases/homes.js';
 import {
-  type Announced,
   acquire,
   announce,
   type Balance,
@@ -22,43 +22,12 @@ import {
   takingOrder,
 } from '../../store/leases/leases.js';
 import type { Db } from '../../store/tables/schema.js';
-
-/**
- * Times the announcements of other processes by this process's monotonic clock: each is over when it has not changed for
- * what was left of it when it was first seen, and for its whole length at most. So nobody who announces is taken for gone,
- * and nobody who is gone is waited for longer, whatever somebody does to the clock of the database.
- */
-export class ObservedLeases {
-  readonly #clock: Pick<Clock, 'monotonic'>;
-  readonly #lengthMs: number;
-  #seen = new Map<string, { readonly mark: string; readonly until: number }>();
-
-  constructor(clock: Pick<Clock, 'monotonic'>, lengthMs: number) {
-    this.#clock = clock;
-    this.#lengthMs = lengthMs;
-  }
-
-  /** How long each of them still lasts, in milliseconds, 0 for one that is over. What is not named is forgotten. */
-  observe(announced: ReadonlyMap<string, Announced>): Map<string, number> {
-    const now = this.#clock.monotonic();
-    const seen = new Map<string, { mark: string; until: number }>();
-    const left = new Map<string, number>();
-    for (const [name, { mark, leftMs }] of announced) {
-      const before = this.#seen.get(name);
-      const lasts = Math.min(Math.max(leftMs ?? 0, 0), this.#lengthMs);
-      const one = before?.mark === mark ? before : { mark, until: now + lasts };
-      seen.set(name, one);
-      left.set(name, Math.max(0, one.until - now));
-    }
-    this.#seen = seen;
-    return left;
-  }
-}
+import { ObservedLeases } from './observed-leases.js';
 
 /** Broadcast among the runtime's processes: there are partitions to take. A lost one delays a takeover by a third of the lease's time. */
 export const partitionsFreed = defineMessage('runtime', 'partitions-freed', z.object({ by: z.string() }));
 
-interface LeaseKeeperOptions extends MovingOptions {
+export interface LeaseKeeperOptions extends MovingOptions {
   readonly db: Db;
   readonly instance: string;
   /** A lease that is not renewed for this long may be taken by any process, in milliseconds. */
@@ -66,6 +35,10 @@ interface LeaseKeeperOptions extends MovingOptions {
   readonly held: HeldPartitions;
   /** Refuses what is not being committed of these partitions; resolves when nothing of them is being committed. */
   readonly drained: (partitions: readonly number[]) => Promise<void>;
+  /** The partitions that live in this database, by the directory. Only what lives here is taken. */
+  readonly homes: () => Promise<readonly Home[]>;
+  /** What is to be told where directory and database disagree. */
+  readonly explain: (differing: readonly Disagreement[]) => string;
   /** Notifies the other processes that there are partitions to take. */
   readonly announceFree: () => Promise<void>;
   readonly clock: Clock;
@@ -79,7 +52,7 @@ const DRAIN_MS = 250;
 const MARGIN_MS = 50;
 
 /**
- * Keeps this process's share of the partitions: ceil(64 / live processes).
+ * Keeps this process's share of the partitions that live in its database: ceil(partitions / live processes).
  *
  *   free ─ acquire (epoch + 1) ─→ held ─ renew every third of the TTL ─→ held
  *   held ─ more than the share ─→ held, no model is asked ─ nothing under way outside ─→ draining
@@ -97,6 +70,7 @@ export function startLeaseKeeper(options: LeaseKeeperOptions) {
   const chooseMoving = createChooseMoving(options);
   const stopping = new AbortController();
   const observed = createObserver(options);
+  const withoutDisagreeing = createWithoutDisagreeing(options);
 
   const renewal = startPollLoop({
     name: 'lease renewal',
@@ -113,15 +87,21 @@ export function startLeaseKeeper(options: LeaseKeeperOptions) {
     },
   });
   const keepShare = async () => {
-    const { live, over, freeInMs } = observed(await readBalance(db, instance));
-    const share = Math.ceil(PARTITIONS / live);
+    const { others, live, leftMs } = observed(await readBalance(db, instance));
     const mine = held.all().map(({ partition }) => partition);
+    const share = Math.ceil((others.length + mine.length) / live);
     const missing = share - mine.length;
     const moving = chooseMoving(mine, -missing);
     if (moving.length > 0) await handOver(moving);
+    const homes = missing > 0 ? await options.homes() : [];
+    const wanted = missing > 0 ? withoutDisagreeing(others, homes) : others;
+    const over = wanted.filter(({ partition }) => leftMs(partition) === 0);
     const taken =
-      missing > 0 ? await inTurn(() => acquire(db, instance, ttlMs, { limit: missing, over })) : [];
+      missing > 0 ? await inTurn(() => acquire(db, instance, ttlMs, { limit: missing, over, homes })) : [];
     held.hold(taken);
+    // Until a partition that is not held here is free, in milliseconds; 0 when one is, null when all are held here.
+    const freeInMs =
+      wanted.length === 0 ? null : Math.min(...wanted.map(({ partition }) => leftMs(partition)));
     if (freeInMs === null || freeInMs > ttlMs / 3) return;
     if (freeInMs === 0 && taken.length >= missing) return;
     // An owner has died: its leases end before the next regular run. Or a commit keeps a free partition locked.
@@ -176,11 +156,30 @@ function createObserver({ instance, ttlMs, clock }: LeaseKeeperOptions) {
     return {
       /** Live processes, this one included. */
       live: 1 + [...alive].filter(([name, ms]) => name !== instance && ms > 0).length,
-      /** Leases of others that have ended. */
-      over: others.filter(({ partition }) => left.get(String(partition)) === 0),
-      /** Until a partition that is not held here is free, in milliseconds; 0 when one is, null when all are held here. */
-      freeInMs: others.length === 0 ? null : Math.min(...left.values()),
+      others,
+      /** Until the lease of another process ends, in milliseconds. */
+      leftMs: (partition: number): number => left.get(String(partition)) ?? 0,
     };
+  };
+}
+
+/** Leaves out partitions that may not be taken: by the directory they live elsewhere, or it disagrees. Tells of these once. */
+function createWithoutDisagreeing({ logger, explain }: LeaseKeeperOptions) {
+  let told = '';
+  return (others: Balance['others'], homes: readonly Home[]): Balance['others'] => {
+    const names = new Set(homes.map(({ partition }) => partition));
+    const here = others.filter(({ partition }) => names.has(partition));
+    const free = new Set(here.map(({ partition }) => partition));
+    const differing = disagreements(
+      homes.filter(({ partition }) => free.has(partition)),
+      here,
+    );
+    const text = differing.length === 0 ? '' : explain(differing);
+    if (text !== '' && text !== told)
+      logger.error({ partitions: differing.length }, `deployments are without owner: ${text}`);
+    told = text;
+    const bad = new Set(differing.map(({ partition }) => partition));
+    return here.filter(({ partition }) => !bad.has(partition));
   };
 }
 

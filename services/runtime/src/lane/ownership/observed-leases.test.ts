@@ -1,6 +1,6 @@
 import { FakeClock } from '@orrery/testing';
 import { expect, it } from 'vitest';
-import { ObservedLeases } from './lease-keeper.js';
+import { ObservedLeases } from './observed-leases.js';
 
 const LENGTH = 6000;
 

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../tables/schema.js';
+import type { Home } from './homes.js';
 
 /** Deployments are owned in this many partitions; the number never changes once a database has been made. */
 export const PARTITIONS = 64;
@@ -120,22 +121,34 @@ const TAKING_ORDER = sql.raw(
 );
 
 /**
- * Takes up to `limit` partitions that no process holds any more, each under a new epoch: those that were given back, and
- * those of `over` that were not renewed since they were read. `for update skip locked` leaves out partitions that a commit
- * has locked, so no partition is taken during a commit.
+ * Takes up to `limit` partitions of `homes` that no process holds any more, each under a new epoch: those that were given
+ * back, and those of `over` that were not renewed since they were read. `for update skip locked` leaves out partitions that a
+ * commit has locked, so no partition is taken during a commit. A partition of another generation is not taken: it is compared
+ * in the row that is locked, so one that leaves meanwhile is not taken either.
  */
 export async function acquire(
   db: Db,
   instance: string,
   ttlMs: number,
-  { limit, over }: { readonly limit: number; readonly over: readonly (Lease & { readonly mark: string })[] },
+  {
+    limit,
+    over,
+    homes,
+  }: {
+    readonly limit: number;
+    readonly over: readonly (Lease & { readonly mark: string })[];
+    readonly homes: readonly Home[];
+  },
 ): Promise<Lease[]> {
   const { rows } = await sql<{ id: number; epoch: number }>`
     update partitions set owner = ${instance}, epoch = epoch + 1, expires_at = ${later(ttlMs)}
     where id in (
-      select id from partitions p where owner is null or exists (
+      select id from partitions p where (owner is null or exists (
         select from jsonb_to_recordset(cast(${JSON.stringify(over)} as jsonb)) as o (partition smallint, epoch bigint, mark text)
-        where o.partition = p.id and o.epoch = p.epoch and o.mark = p.owner || ' ' || p.expires_at::text)
+        where o.partition = p.id and o.epoch = p.epoch and o.mark = p.owner || ' ' || p.expires_at::text))
+      and exists (
+        select from jsonb_to_recordset(cast(${JSON.stringify(homes)} as jsonb)) as h (partition smallint, generation bigint)
+        where h.partition = p.id and p.generation between h.generation and h.generation + 1)
       order by ${TAKING_ORDER} limit ${limit} for update skip locked
     ) returning id, epoch`.execute(db);
   return leases(rows);
@@ -143,8 +156,8 @@ export async function acquire(
 
 /** The leases of other processes, and the announcements of all, as they were read. */
 export interface Balance {
-  /** Of partitions that `instance` does not hold. */
-  readonly others: readonly (Lease & Announced)[];
+  /** Of partitions that `instance` does not hold; those that live in another database are left out. */
+  readonly others: readonly (Lease & Announced & Home)[];
   readonly members: readonly (Announced & { readonly instance: string })[];
 }
 
@@ -152,8 +165,8 @@ const LEFT = sql`(extract(epoch from expires_at - now()) * 1000)::float8 as "lef
 
 export async function readBalance(db: Db, instance: string): Promise<Balance> {
   const { rows: others } = await sql<Balance['others'][number]>`
-    select id as partition, epoch, coalesce(owner || ' ' || expires_at::text, '') as mark, ${LEFT}
-    from partitions where owner is distinct from ${instance}`.execute(db);
+    select id as partition, epoch, generation, coalesce(owner || ' ' || expires_at::text, '') as mark, ${LEFT}
+    from partitions where owner is distinct from ${instance} and generation > 0`.execute(db);
   const { rows: members } = await sql<Balance['members'][number]>`
     select instance, expires_at::text as mark, ${LEFT} from members`.execute(db);
   return { others, members };

@@ -1,0 +1,32 @@
+import {
+  type DirectoryDb,
+  openDirectory,
+  openRuntimeDatabase,
+  type RuntimeDb,
+} from '@orrery/runtime/operator';
+import { holding } from '@orrery/service-kit';
+import type { CommandContext } from '../terminal/context.js';
+
+type OpenOptions = Parameters<typeof openRuntimeDatabase>[0];
+
+/** The address of the directory, where it is not in the runtime's database. */
+export const directoryOf = ({ RUNTIME_DIRECTORY_URL: url }: CommandContext['env']) => ({
+  directoryUrl: url || undefined,
+});
+
+interface OpenHome {
+  readonly runtime: RuntimeDb;
+  readonly directory: DirectoryDb;
+}
+
+/** Opens the runtime's database and the directory, for `withDatabase`. */
+export const openHome =
+  (env: CommandContext['env']) =>
+  (options: OpenOptions): Promise<AsyncDisposable & { readonly db: OpenHome }> =>
+    holding(async (resources) => {
+      const runtime = resources.use('database', await openRuntimeDatabase(options));
+      const where = { ...options, ...directoryOf(env), applicationName: 'orrery-operator' };
+      const directory = resources.use('directory', await openDirectory(where));
+      const db = { runtime: runtime.db, directory: directory.db };
+      return { db, [Symbol.asyncDispose]: async () => undefined };
+    });
