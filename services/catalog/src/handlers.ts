@@ -5,6 +5,7 @@ import {
   fieldProblem,
   type Handlers,
   type MistakeCode,
+  MOST_INDEXED,
   ServiceError,
   withSuggestions,
 } from '@orrery/contracts';
@@ -37,6 +38,7 @@ export const catalogHandlers = (context: CatalogContext): CatalogHandlers => ({
 
 const limitsOf = ({ worldSchemaBytes, ...limits }: CatalogLimits) => ({
   ...limits,
+  indexedAttributesPerSchema: MOST_INDEXED,
   schemasBytesPerWorld: worldSchemaBytes,
 });
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { jsonValue } from '../json/json-schemas.js';
+import { MOST_INDEXED } from '../limits/limits.js';
 import { attributeInPath, attributeName, schemaInPath, worldInPath } from '../names/names.js';
 import { recordId, recordTimes, storedName } from '../records/fields.js';
 import { operationsAt } from '../rpc/operation.js';
@@ -45,9 +46,6 @@ const DEFAULT = 'The value where a state has none. Null: no default.';
 const INDEXED =
   'Whether each deployment keeps an index of the attribute, by which queries order and compare it. It changes no answer ' +
   'and no hash.';
-
-/** Attributes of one schema that may be indexed: each costs a row for each instance, and a write for each change of it. */
-export const MOST_INDEXED = 4;
 
 /** What an attribute means, without where it is stored: the part that hashes and checks are taken over. */
 export const attributeDefinition = z.strictObject({

@@ -5,6 +5,9 @@ const count = (what: string) => z.int().min(0).describe(what);
 const bytes = (what: string) => z.int().min(0).describe(`Bytes ${what}.`);
 const seconds = (what: string) => z.number().min(0).describe(`Seconds ${what}.`);
 
+/** Attributes of one schema that may be indexed: each costs a row for each instance, and a write for each change of it. */
+export const MOST_INDEXED = 4;
+
 /** What definitions may hold; the catalog's. */
 export const definitionLimits = z
   .strictObject({
@@ -15,6 +18,8 @@ export const definitionLimits = z
     schemasPerWorld: count('Entity schemas of a world.'),
     schemasBytesPerWorld: bytes('of the attributes of all entity schemas of a world, as JSON'),
     attributesPerSchema: count('Attributes of an entity schema.'),
+    // A catalog of the previous release leaves it out.
+    indexedAttributesPerSchema: count('Indexed attributes of an entity schema.').default(MOST_INDEXED),
     schemaBytes: bytes('of the attributes of an entity schema, as JSON'),
     eventsPerWorld: count('Events of a world.'),
     versionsPerEvent: count('Versions of an event.'),

@@ -27,6 +27,7 @@ export const LIMITS_EXAMPLE = {
     domainTagCharacters: 64,
     schemasPerWorld: 500,
     schemasBytesPerWorld: 4_194_304,
+    indexedAttributesPerSchema: 4,
     attributesPerSchema: 200,
     schemaBytes: 262_144,
     eventsPerWorld: 500,
