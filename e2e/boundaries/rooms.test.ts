@@ -72,6 +72,21 @@ function untestedIn(workspace: string): string[] {
     });
 }
 
+/** A clock, or anything outside of the process. `node:http` and `node:net` have types and rules of addresses too. */
+const OUTSIDE =
+  /^(kysely|pg|@orrery\/(database|bus|service-host)|node:(fs|timers|child_process|worker_threads)(\/.*)?)$/;
+const CLOCK = /\bDate\.now\(|\bnew Date\(\)|\bperformance\.now\(|\bMath\.random\(/;
+
+/** Where the core of a workspace is not pure. */
+function impureIn(workspace: string): string[] {
+  const ofCore = (file: string) => file.startsWith(`${workspace}/src/core/`) && !isTest(file);
+  const reading = sources.filter(
+    (file) => ofCore(file) && CLOCK.test(readFileSync(join(ROOT, file), 'utf8')),
+  );
+  const outside = allImports.filter(({ file, target }) => ofCore(file) && OUTSIDE.test(target));
+  return [...reading, ...outside.map(({ file, target }) => names(file, target))];
+}
+
 describe.each(PLANS)('the rooms of $workspace', (plan) => {
   const ranks = new Map(plan.rooms.map((room, at) => [room, at]));
 
@@ -96,6 +111,19 @@ describe.each(PLANS)('the rooms of $workspace', (plan) => {
 
   it('have folders that import each other in one direction only, types counted', () => {
     expect(twoWayPairs(plan.workspace)).toEqual([]);
+  });
+
+  it('have a core without clock and I/O', () => {
+    expect(impureIn(plan.workspace)).toEqual([]);
+  });
+
+  it('have SQL in the store alone', () => {
+    const isElsewhere = (file: string) =>
+      /^services\/[^/]+\/src\/[^/]+\//.test(file) && !file.includes('/src/store/') && !isTest(file);
+    const queries = allImports.filter(({ file, target }) => isElsewhere(file) && target === 'kysely');
+    expect(
+      queries.filter(({ file }) => file.startsWith(`${plan.workspace}/`)).map(({ file }) => file),
+    ).toEqual([]);
   });
 
   it('have a unit test for each function that the core exports', () => {
