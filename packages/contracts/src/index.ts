@@ -43,6 +43,7 @@ export * from './runtime/instances.js';
 export * from './runtime/journal.js';
 export * from './runtime/lifecycle.js';
 export * from './runtime/live-executions.js';
+export * from './runtime/overview.js';
 export * from './runtime/ownership.js';
 export * from './runtime/payments.js';
 export * from './runtime/public-execution.js';

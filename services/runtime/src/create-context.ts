@@ -36,6 +36,7 @@ import {
 } from './store/deployments/deployment-directory.js';
 import { keepDefinition } from './store/journal/definitions.js';
 import type { JournalForm } from './store/journal/journal-form.js';
+import { createActivity } from './store/journal/activity.js';
 import { createLifetimes } from './store/journal/lifetimes.js';
 import { createTrees } from './store/journal/merkle-trees.js';
 import { createHeldPartitions } from './store/leases/leases.js';
@@ -111,6 +112,7 @@ export function createRuntimeContext(
     route: createRouter({ db: pools.lanes.db, bus, instance, held: owned.held, clock }),
     reading: boundReads(),
     computeLifetimes: createLifetimes(db),
+    countActivity: createActivity(db, clock),
     growTree: createTrees(db),
     signingKeys: config.signingKeys,
     verifying: createSemaphore(VERIFICATIONS_AT_ONCE),

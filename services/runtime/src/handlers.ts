@@ -14,6 +14,7 @@ import type { RuntimeContext } from './operations/context.js';
 import { creationHandlers } from './operations/deployments/create-deployment.js';
 import { deploymentReads, deploymentWrites } from './operations/deployments/handlers.js';
 import { modelHandlers, usageReads } from './operations/deployments/models.js';
+import { overviewReads } from './operations/deployments/overview.js';
 import { pauseHere } from './operations/deployments/pauses.js';
 import { publishedReads } from './operations/deployments/published.js';
 import { deleteUnused } from './operations/deployments/what-if-forks.js';
@@ -77,6 +78,7 @@ export function runtimeHandlers(context: RuntimeContext): Handlers<RuntimeRpcs> 
     ...forwardHandlers(context, owned, forServices),
     ...creationHandlers(context),
     ...deploymentReads(reading),
+    ...overviewReads(reading),
     ...instanceReads(reading),
     ...bounded(context.reading, {
       ...bindingReads(reading),

@@ -24,7 +24,8 @@ export interface ReadOptions {
   enabled?: boolean;
   /** Milliseconds. */
   staleTime?: number;
-  refetchInterval?: number;
+  /** Milliseconds, or what it is after the latest answer. */
+  refetchInterval?: number | ((query: { readonly state: { readonly data?: unknown } }) => number);
   placeholderData?: typeof keepPreviousData;
 }
 

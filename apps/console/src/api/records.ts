@@ -19,6 +19,7 @@ export type Webhook = Records['Webhook'];
 export type WebhookDelivery = Records['WebhookDelivery'];
 export type Payment = Records['Payment'];
 export type PaymentTotal = Records['PaymentTotal'];
+export type Overview = Records['DeploymentOverview'];
 export type AiUsage = Records['AiUsage'];
 export type Key = Records['Key'];
 export type Me = Records['Me'];

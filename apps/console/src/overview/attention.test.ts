@@ -1,9 +1,8 @@
 import { expect, it } from 'vitest';
 import { type Known, needsOf } from './attention.js';
 
-const NOW = Date.parse('2026-11-26T12:00:00Z');
 const running = { isPaused: false, aiDailyBudgetUsd: 10 };
-const words = (known: object) => needsOf(known as unknown as Known, NOW).map(({ words: said }) => said);
+const words = (known: object) => needsOf(known as unknown as Known).map(({ words: said }) => said);
 
 it('nothing that is well needs attention, nor what is not known yet', () => {
   expect(words({})).toEqual([]);
@@ -13,10 +12,13 @@ it('nothing that is well needs attention, nor what is not known yet', () => {
       schedules: [{ consecutiveFailures: 0 }],
       stoppedPushes: [],
       webhooks: [{ state: 'active' }],
-      payments: [{ status: 'settled', payments: 3 }],
-      timers: [{ dueAt: '2026-11-26T12:01:00Z', executionId: null }],
-      usageToday: { totals: { usd: 1 } },
-      failed: [{ executedAt: '2026-11-20T12:00:00Z' }],
+      overview: {
+        payments: [{ status: 'settled', payments: 3 }],
+        timers: { overdue: 0 },
+        modelsUsdToday: 1,
+        latestFailure: null,
+        failures: [],
+      },
     }),
   ).toEqual([]);
 });
@@ -34,7 +36,7 @@ it('the worst comes first', () => {
 
 it.each([
   [
-    { failed: [{ executedAt: '2026-11-26T11:00:00Z', event: 'race', error: null }] },
+    { overview: { latestFailure: { event: 'race', detail: null }, failures: [] } },
     '1 execution has failed within a day, the latest of race.',
   ],
   [
@@ -49,12 +51,13 @@ it.each([
     { webhooks: [{ url: 'https://a', state: 'retrying', problem: null }] },
     'The webhook to https://a does not arrive.',
   ],
-  [{ payments: [{ status: 'refund_due', payments: 2 }] }, '2 payments must be returned.'],
-  [{ deployment: running, usageToday: { totals: { usd: 9 } } }, "Models have used 90 % of today's budget."],
   [
-    { deployment: running, timers: [{ dueAt: '2026-11-26T11:00:00Z', executionId: null }] },
-    '1 timer is overdue.',
+    { overview: { latestFailure: { event: 'race', detail: null }, failures: [{ count: 1200 }, { count: 34 }] } },
+    '1,234 executions have failed within a day, the latest of race.',
   ],
+  [{ overview: { payments: [{ status: 'refund_due', payments: 2 }] } }, '2 payments must be returned.'],
+  [{ deployment: running, overview: { modelsUsdToday: 9 } }, "Models have used 90 % of today's budget."],
+  [{ deployment: running, overview: { timers: { overdue: 1 } } }, '1 timer is overdue.'],
 ])('%j is told', (known, said) => {
   expect(words(known)).toEqual([said]);
 });

@@ -1,5 +1,4 @@
-import type { HistoryEntry } from '@orrery/sdk';
-import type { AiUsage, Deployment, PaymentTotal, Push, Schedule, Timer, Webhook } from '../api/records.js';
+import type { Deployment, Overview, Push, Schedule, Webhook } from '../api/records.js';
 
 /** Where what needs attention is seen to. */
 export type Place = 'settings' | 'schedules' | 'pushes' | 'payments' | 'ai' | 'live';
@@ -18,30 +17,24 @@ export interface Known {
   readonly schedules?: readonly Schedule[] | undefined;
   readonly stoppedPushes?: readonly Push[] | undefined;
   readonly webhooks?: readonly Webhook[] | undefined;
-  readonly payments?: readonly PaymentTotal[] | undefined;
-  readonly timers?: readonly Timer[] | undefined;
-  readonly usageToday?: AiUsage | undefined;
-  /** The latest failed executions. */
-  readonly failed?: readonly HistoryEntry[] | undefined;
+  /** Of the last day. */
+  readonly overview?: Overview | undefined;
 }
 
-const DAY_MS = 86_400_000;
-/** A timer is executed when it is due; later than this in a deployment that is not paused somebody should look. */
-const LATE_MS = 60_000;
 /** Part of a budget from which on one is told. */
 const NEARLY_USED = 0.8;
 
 /** What needs attention, the worst first. */
-export function needsOf(known: Known, now: number): Need[] {
+export function needsOf(known: Known): Need[] {
   const needs = [
     ...pausedOf(known),
-    ...failuresOf(known, now),
+    ...failuresOf(known),
     ...schedulesOf(known),
     ...pushesOf(known),
     ...webhooksOf(known),
     ...paymentsOf(known),
     ...budgetOf(known),
-    ...timersOf(known, now),
+    ...timersOf(known),
   ];
   return needs.sort((a, b) => Number(b.tone === 'bad') - Number(a.tone === 'bad'));
 }
@@ -57,16 +50,17 @@ const pausedOf = ({ deployment }: Known): Need[] =>
       ]
     : [];
 
-function failuresOf({ failed = [] }: Known, now: number): Need[] {
-  const today = failed.filter(({ executedAt }) => now - Date.parse(executedAt) < DAY_MS);
-  const [latest] = today;
-  if (latest === undefined) return [];
-  const count = `${today.length}${today.length === failed.length && failed.length >= MOST_FAILED ? ' or more' : ''}`;
-  const words = `${count} ${today.length === 1 ? 'execution has' : 'executions have'} failed within a day, the latest of ${latest.event}.`;
-  return [{ tone: 'warn', words, why: latest.error?.detail, place: 'live' }];
+function failuresOf({ overview }: Known): Need[] {
+  const { latestFailure: latest, failures = [] } = overview ?? {};
+  if (!latest) return [];
+  // The latest one may not be counted yet.
+  const count = Math.max(
+    1,
+    failures.reduce((sum, one) => sum + one.count, 0),
+  );
+  const words = `${count.toLocaleString('en')} ${count === 1 ? 'execution has' : 'executions have'} failed within a day, the latest of ${latest.event}.`;
+  return [{ tone: 'warn', words, why: latest.detail ?? undefined, place: 'live' }];
 }
-/** Failed executions that are read. */
-export const MOST_FAILED = 40;
 
 const schedulesOf = ({ schedules = [] }: Known): Need[] =>
   schedules.flatMap(({ event, consecutiveFailures, lastError }): Need[] =>
@@ -100,8 +94,8 @@ const webhooksOf = ({ webhooks = [] }: Known): Need[] =>
 
 const MONEY = { refund_due: 'must be returned', uncollected: 'were never charged' } as const;
 
-const paymentsOf = ({ payments = [] }: Known): Need[] =>
-  payments.flatMap(({ status, payments: count }): Need[] =>
+const paymentsOf = ({ overview }: Known): Need[] =>
+  (overview?.payments ?? []).flatMap(({ status, payments: count }): Need[] =>
     status === 'refund_due' || status === 'uncollected'
       ? [
           {
@@ -113,27 +107,19 @@ const paymentsOf = ({ payments = [] }: Known): Need[] =>
       : [],
   );
 
-function budgetOf({ deployment, usageToday }: Known): Need[] {
+function budgetOf({ deployment, overview }: Known): Need[] {
   const budget = deployment?.aiDailyBudgetUsd;
-  if (typeof budget !== 'number' || usageToday === undefined) return [];
-  const part = budget === 0 ? 1 : usageToday.totals.usd / budget;
+  const used = overview?.modelsUsdToday;
+  if (typeof budget !== 'number' || typeof used !== 'number') return [];
+  const part = budget === 0 ? 1 : used / budget;
   if (part < NEARLY_USED) return [];
   const words = `Models have used ${Math.round(part * 100)} % of today's budget.`;
   return [{ tone: part >= 1 ? 'bad' : 'warn', words, place: 'ai' }];
 }
 
-function timersOf({ deployment, timers = [] }: Known, now: number): Need[] {
-  if (deployment?.isPaused !== false) return [];
-  const late = timers.filter(
-    ({ dueAt, executionId }) => executionId === null && now - Date.parse(dueAt) > LATE_MS,
-  );
-  return late.length === 0
-    ? []
-    : [
-        {
-          tone: 'bad',
-          words: `${late.length} ${late.length === 1 ? 'timer is' : 'timers are'} overdue.`,
-          place: 'schedules',
-        },
-      ];
+function timersOf({ deployment, overview }: Known): Need[] {
+  const late = overview?.timers?.overdue ?? 0;
+  if (late === 0 || deployment?.isPaused !== false) return [];
+  const words = `${late.toLocaleString('en')} ${late === 1 ? 'timer is' : 'timers are'} overdue.`;
+  return [{ tone: 'bad', words, place: 'schedules' }];
 }

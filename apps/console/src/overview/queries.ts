@@ -1,95 +1,78 @@
-import type { HistoryEntry } from '@orrery/sdk';
 import {
   DEPLOYMENT,
-  deploymentKey,
   deploymentPath,
-  HISTORY,
   PUSHES,
   SCHEDULES,
-  TIMERS,
   useDeployment,
-  useUsage,
   WEBHOOKS,
 } from '../api/deployments.js';
-import { useGet, useList, usePage, useRead } from '../api/read.js';
-import type { DeploymentRef } from '../api/records.js';
-import { lastDays } from '../usage/usage-series.js';
-import { type Known, MOST_FAILED } from './attention.js';
+import { PAGED, useGet, useList, usePage } from '../api/read.js';
+import type { DeploymentRef, Overview } from '../api/records.js';
+import type { Known } from './attention.js';
+import type { Span } from './spans.js';
 
-/** An overview is read again this often, in milliseconds. */
-const REREAD = { refetchInterval: 30_000 };
+/** An overview is read again this often, in milliseconds; in a world, where there are several, half as often. */
+export const REREAD = { refetchInterval: 30_000 };
+export const REREAD_IN_WORLD = { refetchInterval: 60_000 };
+/** A long history is counted in several calls: the next one at once, so to say. */
+const COUNTING = 1000;
 
-export interface Overview extends Known {
-  readonly pendingTimers: number | undefined;
-  readonly unfinishedPushes: number | undefined;
+/** How executions went, as the service counts them. */
+export const useExecutions = (ref: DeploymentRef, of: Span, { refetchInterval }: typeof REREAD = REREAD) =>
+  useGet(
+    `${DEPLOYMENT}/overview`,
+    { path: deploymentPath(ref), query: { of } },
+    {
+      ...PAGED,
+      refetchInterval: ({ state }) =>
+        (state.data as Overview | undefined)?.isBehind ? COUNTING : refetchInterval,
+    },
+  );
+
+export interface Parts extends Known {
   /** Why a part could not be read; null where all was. */
   readonly error: Error | null;
 }
 
-/** What an overview tells of a deployment beside its executions. */
-export function useOverview(ref: DeploymentRef): Overview {
+/** What may need attention in a deployment, whose record is known. */
+export function useParts(
+  ref: DeploymentRef,
+  deployment: Known['deployment'],
+  options: typeof REREAD = REREAD,
+): Parts {
   const path = deploymentPath(ref);
-  const deployment = useDeployment(ref);
-  const schedules = useList(SCHEDULES, path, REREAD);
-  const stopped = usePage(PUSHES, path, { page: 1, state: 'failed' }, REREAD);
-  const queued = usePage(PUSHES, path, { page: 1, state: 'queued' }, REREAD);
-  const submitted = usePage(PUSHES, path, { page: 1, state: 'submitted' }, REREAD);
-  const webhooks = useList(WEBHOOKS, path, REREAD);
-  const payments = usePage(`${DEPLOYMENT}/payments`, path, { page: 1 }, REREAD);
-  const timers = usePage(TIMERS, path, { page: 1 }, REREAD);
-  const usage = useUsage(ref, lastDays(1, new Date()));
-  const failed = useGet(HISTORY, { path, query: { status: 'failed', limit: MOST_FAILED } }, REREAD);
-  const parts = [
-    deployment,
-    schedules,
-    stopped,
-    queued,
-    submitted,
-    webhooks,
-    payments,
-    timers,
-    usage,
-    failed,
-  ];
-  const sum = (...counts: readonly (number | undefined)[]) =>
-    counts.every((count) => count !== undefined) ? counts.reduce((all, count) => all + count, 0) : undefined;
+  const overview = useExecutions(ref, 'day', options);
+  const schedules = useList(SCHEDULES, path, options);
+  const stopped = usePage(PUSHES, path, { page: 1, state: 'failed' }, options);
+  const webhooks = useList(WEBHOOKS, path, options);
   return {
-    deployment: deployment.data,
+    deployment,
+    overview: overview.data,
     schedules: schedules.data?.data,
     stoppedPushes: stopped.data?.data,
     webhooks: webhooks.data?.data,
-    payments: payments.data?.totals,
-    timers: timers.data?.data,
-    usageToday: usage.data,
-    failed: failed.data,
-    pendingTimers: timers.data?.pagination.total,
-    unfinishedPushes: sum(queued.data?.pagination.total, submitted.data?.pagination.total),
-    error: parts.find(({ error }) => error !== null)?.error ?? null,
+    error: firstError([overview, schedules, stopped, webhooks]),
   };
 }
 
-/** Executions that are read: of a busy deployment these are the latest minutes. */
-export const MOST_READ = 2000;
-
-export interface Recent {
-  /** Newest first. */
-  readonly executions: readonly HistoryEntry[];
-  /** There are more since then. */
-  readonly isCut: boolean;
+export interface Whole extends Parts {
+  readonly unfinishedPushes: number | undefined;
 }
 
-/** The executions since a time, in seconds since 1970, as far as they are among the latest. */
-export const useRecent = (ref: DeploymentRef, since: number) =>
-  useRead<Recent>(
-    [...deploymentKey(ref), 'recent', since],
-    async (orrery, signal) => {
-      const executions: HistoryEntry[] = [];
-      for await (const entry of orrery.deployment(ref.world, ref.deployment).history({ signal })) {
-        if (Date.parse(entry.executedAt) / 1000 < since) return { executions, isCut: false };
-        if (executions.length >= MOST_READ) return { executions, isCut: true };
-        executions.push(entry);
-      }
-      return { executions, isCut: false };
-    },
-    { staleTime: 30_000 },
-  );
+/** The same, and what is under way. */
+export function useWhole(ref: DeploymentRef): Whole {
+  const path = deploymentPath(ref);
+  const deployment = useDeployment(ref);
+  const parts = useParts(ref, deployment.data);
+  const queued = usePage(PUSHES, path, { page: 1, state: 'queued' }, REREAD);
+  const submitted = usePage(PUSHES, path, { page: 1, state: 'submitted' }, REREAD);
+  const [waiting, sent] = [queued, submitted].map(({ data }) => data?.pagination.total);
+  return {
+    ...parts,
+    unfinishedPushes: waiting === undefined || sent === undefined ? undefined : waiting + sent,
+    error: parts.error ?? firstError([deployment, queued, submitted]),
+  };
+}
+
+const firstError = (parts: readonly { readonly error: Error | null }[]): Error | null =>
+  parts.find(({ error }) => error !== null)?.error ?? null;

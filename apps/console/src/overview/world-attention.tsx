@@ -3,7 +3,7 @@ import type { Deployment } from '../api/records.js';
 import { Section } from '../ui/page.js';
 import { needsOf } from './attention.js';
 import { Needs } from './needs.js';
-import { useOverview } from './queries.js';
+import { REREAD_IN_WORLD, useParts } from './queries.js';
 
 /** Deployments that are looked at: each takes some requests. */
 const MOST_SHOWN = 5;
@@ -16,9 +16,10 @@ export default function WorldAttention({ world }: { world: string }) {
     .map((deployment) => <OfDeployment key={deployment.address} world={world} deployment={deployment} />);
 }
 
-function OfDeployment({ world, deployment: { address, name } }: { world: string; deployment: Deployment }) {
+function OfDeployment({ world, deployment }: { world: string; deployment: Deployment }) {
+  const { address, name } = deployment;
   const ref = { world, deployment: address };
-  const needs = needsOf(useOverview(ref), Date.now());
+  const needs = needsOf(useParts(ref, deployment, REREAD_IN_WORLD));
   if (needs.length === 0) return null;
   return (
     <Section title={`${name} needs attention`}>

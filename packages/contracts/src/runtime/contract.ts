@@ -12,6 +12,7 @@ import { mappingRpcs } from './instance-mapping.js';
 import { instanceRpcs } from './instances.js';
 import { journalRpcs } from './journal.js';
 import { lifecycleRpcs } from './lifecycle.js';
+import { overviewRpcs } from './overview.js';
 import { ownershipRpcs } from './ownership.js';
 import { paymentRpcs } from './payments.js';
 import { publicExecutionReadRpcs, publicExecutionRpcs } from './public-execution.js';
@@ -44,6 +45,7 @@ export const runtimeContract = defineContract('runtime', {
   ...paymentRpcs,
   ...aiModelRpcs,
   ...aiUsageRpcs,
+  ...overviewRpcs,
   ...ownershipRpcs,
   ...referenceRpcs,
   'limits.ofDeployments': rpc({ request: z.object({}), reply: deploymentLimits }),

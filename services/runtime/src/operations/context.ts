@@ -8,6 +8,7 @@ import type {
   DeploymentDirectory,
   RuntimeLimits,
 } from '../store/deployments/deployment-directory.js';
+import type { CountActivity } from '../store/journal/activity.js';
 import type { JournalForm } from '../store/journal/journal-form.js';
 import type { ComputeLifetimes } from '../store/journal/lifetimes.js';
 import type { GrowTree } from '../store/journal/merkle-trees.js';
@@ -35,6 +36,7 @@ export interface RuntimeContext extends ExecuteDependencies {
   /** Bounds how many verifications run in this process. */
   readonly verifying: Semaphore;
   readonly computeLifetimes: ComputeLifetimes;
+  readonly countActivity: CountActivity;
   readonly growTree: GrowTree;
   /** What checkpoints are signed with; none: there are no checkpoints. */
   readonly signingKeys: readonly SigningKey[];

@@ -376,6 +376,21 @@ export const RECORD_EXAMPLES: Readonly<Record<string, unknown>> = {
     verifiable: false,
     isDefault: true,
   },
+  DeploymentOverview: {
+    ...{ of: 'day', stepSeconds: 1800 },
+    steps: [{ at: '2026-11-21T09:30:00.000Z', succeeded: 41, failed: 1 }],
+    events: [
+      { event: 'race-result', succeeded: 41, failed: 1, medianMs: 2.1, p95Ms: 4.3, usd: null },
+    ],
+    failures: [{ code: 'template_failed', count: 1, events: ['race-result'] }],
+    latestFailure: {
+      ...{ seq: 18, event: 'race-result', executedAt: at('30:12'), code: 'template_failed' },
+      detail: 'No instance "horse:HORSE_9" was read.',
+    },
+    ...{ countedTo: 57, isBehind: false },
+    timers: { pending: 1, overdue: 0, nextDueAt: '2026-11-21T10:30:00.000Z' },
+    ...{ payments: [], modelsUsdToday: 0.0042 },
+  },
   AiUsage: {
     from: '2026-11-21',
     to: '2026-11-21',

@@ -177,6 +177,20 @@ export async function listTimers(db: Db, deploymentId: number, query: PageQuery 
   return { data, pagination: paginationOf(query, rows[0]?.total ?? 0) };
 }
 
+/** A timer is executed when it is due: one that has been due for longer was not. */
+const OVERDUE = sql.raw(`interval '1 minute'`);
+
+/** The timers of a deployment in numbers; it has a bounded number of them. */
+export async function waitingTimers(db: Db, deploymentId: number) {
+  const { rows } = await sql<{ pending: number; overdue: number; next: Date | null }>`
+    select count(*)::int as pending,
+      count(*) filter (where run_id is null and due_at < clock_timestamp() - ${OVERDUE})::int as overdue,
+      min(due_at) as next
+    from timers where deployment_id = ${deploymentId}`.execute(db);
+  const { pending = 0, overdue = 0, next = null } = rows[0] ?? {};
+  return { pending, overdue, nextDueAt: next?.toISOString() ?? null };
+}
+
 const timerRecord = (row: TimerRow): TimerRecord => ({
   timerId: row.id,
   event: row.event,

@@ -12,6 +12,7 @@ import { merkleTrees } from './0040-merkle-trees.js';
 import { randomness } from './0045-randomness.js';
 import { generations } from './0052-generations.js';
 import { attributeIndexes } from './0053-attribute-indexes.js';
+import { activity } from './0055-activity.js';
 
 /** In the order of their names; one that has been released is never changed. */
 export const migrations: Record<string, Migration> = {
@@ -28,4 +29,5 @@ export const migrations: Record<string, Migration> = {
   '0045_randomness': randomness,
   '0052_generations': generations,
   '0053_attribute_indexes': attributeIndexes,
+  '0055_activity': activity,
 };

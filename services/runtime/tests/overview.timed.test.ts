@@ -1,0 +1,57 @@
+import { OVERVIEW_SPANS } from '@orrery/contracts';
+import { systemClock } from '@orrery/service-kit';
+import { sql } from 'kysely';
+import { expect, it } from 'vitest';
+import { countedTo, createActivity, readActivity } from '../src/store/journal/activity.js';
+import { openRuntimeDatabase, plantDeployment } from './journal-fixture.js';
+
+const ENTRIES = 300_000;
+const EVENTS = 20;
+const db = await openRuntimeDatabase();
+const { signal } = new AbortController();
+
+/** A month of executions of many events, with latencies of all sizes, of which every fiftieth failed. */
+async function plantMonth() {
+  const race = await plantDeployment(db);
+  await race.add();
+  await sql`
+    insert into journal select (jsonb_populate_record(null::journal, to_jsonb(j) || jsonb_build_object(
+      'seq', n, 'id', gen_random_uuid(), 'event', 'event ' || n % ${EVENTS}, 'duration_ms', exp(n % 97 / 10.0),
+      'status', case when n % 50 = 0 then 'failed' else 'succeeded' end,
+      'error', case when n % 50 = 0 then '{"code":"template_failed"}'::jsonb end,
+      'executed_at', now() - (${ENTRIES} - n) * interval '30 days' / ${ENTRIES}))).*
+    from journal j, generate_series(2, ${ENTRIES}) n where j.deployment_id = ${race.id} and j.seq = 1`.execute(
+    db,
+  );
+  await sql`delete from journal where deployment_id = ${race.id} and seq = 1`.execute(db);
+  return race.id;
+}
+
+it('a month of a busy deployment is counted in calls of a second, and then read in a moment', async () => {
+  const id = await plantMonth();
+  const count = createActivity(db, systemClock);
+  const calls: number[] = [];
+  while ((await countedTo(db, id)) < ENTRIES) {
+    const begun = performance.now();
+    await count(id, ENTRIES, signal);
+    calls.push(performance.now() - begun);
+  }
+  const read: Record<string, number> = {};
+  for (const [span, { stepSeconds: step, steps }] of Object.entries(OVERVIEW_SPANS)) {
+    const from = Math.floor(Date.now() / 1000 / step) * step - (steps - 1) * step;
+    const times: number[] = [];
+    for (let n = 0; n < 5; n += 1) {
+      const begun = performance.now();
+      const { events } = await readActivity(db, id, { step, from });
+      times.push(performance.now() - begun);
+      if (span === 'month') expect(events).toHaveLength(EVENTS);
+    }
+    read[span] = Math.min(...times);
+  }
+  process.stdout.write(
+    `counted ${ENTRIES} in ${Math.round(calls.reduce((a, b) => a + b))} ms, ${calls.length} calls; read ${JSON.stringify(read)}\n`,
+  );
+  // The transaction under way at the end of the second goes on.
+  expect(Math.max(...calls)).toBeLessThan(5000);
+  expect(Math.max(...Object.values(read))).toBeLessThan(1000);
+});
