@@ -187,14 +187,14 @@ const tree = root.addChildren([
   page(
     root,
     '/worlds/$world/events/$event/edit',
-    () => import('./events/version-pages.js'),
+    () => import('./editing/version-pages.js'),
     searchOf({ version: numberFromOne, from: numberFromOne }),
     'EditVersionPage',
   ),
   page(
     root,
     '/worlds/$world/new-event',
-    () => import('./events/version-pages.js'),
+    () => import('./editing/version-pages.js'),
     searchOf({}),
     'NewEventPage',
   ),

@@ -36,6 +36,7 @@ export * from './runtime/bindings.js';
 export * from './runtime/checkpoints.js';
 export * from './runtime/contract.js';
 export * from './runtime/deployments.js';
+export * from './runtime/drafts.js';
 export * from './runtime/execution.js';
 export * from './runtime/history.js';
 export * from './runtime/instance-mapping.js';

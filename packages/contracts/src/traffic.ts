@@ -61,6 +61,7 @@ export const TRAFFIC = {
       catalog['claims.release'],
       catalog['definitions.confirm'],
       catalog['definitions.find'],
+      catalog['definitions.draft'],
       catalog['definitions.describe'],
       catalog['definitions.indexed'],
       catalog['definitions.lock'],

@@ -2,6 +2,7 @@ export type { Deployment, EntityInstance, InstancesOptions } from './deployments
 export type {
   DryRunAnswer,
   DryRunOptions,
+  TryRequest,
   ExecutionAnswer,
   ExecutionRequest,
   Executions,

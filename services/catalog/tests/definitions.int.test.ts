@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import {
   bootCatalog,
   codeOf,
+  refusalOf,
   deploymentAddress,
   plantWorld,
   type RunningTestCatalog,
@@ -145,6 +146,28 @@ describe('definitions', () => {
     expect(await find({})).toEqual({ versionId });
     for (const wrong of [{ worldId: named.worldId + 1_000_000 }, { event: 'no race' }, { version: 999 }])
       expect(await find(wrong)).toEqual({ versionId: null });
+  });
+
+  it('completes a version that is not saved as saving would, with the schemas of the world, and stores nothing', async () => {
+    const worldId = planted.world.id;
+    const draft = (definition: object, event = 'race') =>
+      catalog.ask('definitions.draft', { worldId, event, definition });
+    const before = (await catalog.call('versions.list', { params: inRace() })).pagination.total;
+    const { definition } = await draft(raceVersion);
+    const { data: saved } = await catalog.call('versions.create', { params: inRace(), body: raceVersion });
+    const kept = await claimed(saved.version);
+    const ids = { versionId: kept.versionId, eventId: kept.eventId, hash: kept.hash };
+    expect({ ...definition, ...ids }).toEqual(kept);
+    expect((await draft({ ...raceVersion, mutationSettings: null }, 'never heard of')).definition.version).toBe(1);
+    const refused = await refusalOf(draft({ mutationSettings: { mode: 'direct', template: { 'cow:A': {} } } }));
+    expect([refused.code, refused.errors[0]?.pointer]).toEqual([
+      'unknown_entity_schema',
+      expect.stringMatching(/^\/definition\/mutationSettings\/template/),
+    ]);
+    expect(await codeOf(catalog.ask('definitions.draft', { worldId: worldId + 1_000_000, event: 'race', definition: {} }))).toBe(
+      'world_not_found',
+    );
+    expect((await catalog.call('versions.list', { params: inRace() })).pagination.total).toBe(before + 1);
   });
 
   it('locks versions for a deployment, all or none, any number of times', async () => {

@@ -20,6 +20,7 @@ import { publishedReads } from './operations/deployments/published.js';
 import { deleteUnused } from './operations/deployments/what-if-forks.js';
 import {
   acknowledgements,
+  draftTries,
   executionReads,
   executionWrites,
   paymentReads,
@@ -59,6 +60,7 @@ export function runtimeHandlers(context: RuntimeContext): Handlers<RuntimeRpcs> 
     ...instanceWrites(writing),
     ...instanceMappings(writing),
     ...executionWrites(writing),
+    ...draftTries(writing),
     ...replays(writing),
     ...timerWrites(writing),
   };

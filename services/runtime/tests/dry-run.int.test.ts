@@ -132,3 +132,53 @@ describe('a service without a usable model', () => {
     expect(await history()).toEqual([]);
   });
 });
+
+describe('a try of a version that is not saved', () => {
+  const definition = {
+    inputSchema: { id: 'string' },
+    stateChanges: { counter: 'partial' },
+    mutationSettings: {
+      mode: 'direct',
+      template: { 'counter:{{ input.id }}': { count: { $increment: 5 } } },
+    },
+  };
+  const trying = async () => {
+    const planted = await plant();
+    await planted.createCounter('a', { count: 2 });
+    const tryDraft = (body: object, caller = {}) =>
+      house.call(
+        'deployments.try',
+        { params: planted.params, body: { event: 'new', input: { id: 'a' }, definition, ...body } },
+        caller,
+      );
+    return { ...planted, tryDraft };
+  };
+
+  it('decides on the present state and commits nothing, also where nothing is bound', async () => {
+    const { tryDraft, counter, history } = await trying();
+    expect((await tryDraft({})).data).toMatchObject({
+      kind: 'dry_run',
+      event: 'new',
+      eventVersion: 9,
+      stateChanges: { 'counter:a': { count: 7 } },
+      llm: null,
+    });
+    expect((await counter('a')).state).toMatchObject({ count: 2 });
+    expect(await history()).toEqual([]);
+    expect(await codeOf(tryDraft({ input: { id: 7 } }))).toBe('invalid_input');
+    expect(await codeOf(tryDraft({ definition: {} }))).toBe('mutation_missing');
+    expect(await codeOf(tryDraft({}, { accountId: 2 }))).toBe('deployment_not_found');
+  });
+
+  it('asks the model that is named', async () => {
+    const { tryDraft } = await trying();
+    const judged = { ...definition, mutationSettings: null, behaviorPrompt: 'Judge.' };
+    const answer = tryDraft({ definition: judged, aiModelId: 'small' });
+    const { request, answer: say } = await decider.called();
+    expect(request.model).toEqual(modelNamed('small'));
+    say({ 'counter:a': { count: 3 } });
+    expect((await answer).data.stateChanges).toEqual({ 'counter:a': { count: 3 } });
+    const refused = await refusalOf(tryDraft({ aiModelId: 'none' }));
+    expect([refused.code, refused.errors[0]?.pointer]).toEqual(['unknown_ai_model', '/aiModelId']);
+  });
+});

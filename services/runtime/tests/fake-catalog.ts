@@ -164,6 +164,9 @@ export function createFakeCatalog() {
       const found = [...versions.values()].find((one) => one.event === event && one.version === version);
       return { versionId: found?.versionId ?? null };
     },
+    'definitions.draft': async ({ event, definition }) => ({
+      definition: definitionOf({ event, version: 9, versionId: 0, ...definition } as VersionParts),
+    }),
     'definitions.indexed': async ({ after }) => ({
       schemas: [...indexed]
         .filter(([id]) => id > after)

@@ -16,6 +16,8 @@ export interface Completions {
 
 /** What an editor completes: a template, what follows, or the input of a schedule. */
 export type Completed = 'template' | 'followUps' | 'cron';
+/** A condition over the instances of a schema is no JSON. */
+type Expression = Completed | 'where';
 
 /** What is known where one types. */
 export interface KnownNames {
@@ -23,6 +25,8 @@ export interface KnownNames {
   readonly input: readonly string[];
   readonly schemas: readonly Pick<EntitySchema, 'name' | 'attributes'>[];
   readonly events: readonly string[];
+  /** Of a condition: whose instances it is about. */
+  readonly schema?: string;
 }
 
 /** Names of templates (docs/templates.md). */
@@ -44,6 +48,13 @@ export const CRON_NAMES: Readonly<Record<string, string>> = {
   counter: 'the number of this occurrence',
   cronState: 'counter, scheduledAt and result of the last run',
   scheduledAt: 'when it was due',
+};
+
+/** Names of conditions in what a version reads. */
+const WHERE_NAMES: Readonly<Record<string, string>> = {
+  instance: 'its attributes',
+  id: 'its instance id',
+  input: "the execution's input",
 };
 
 export const FUNCTIONS = [
@@ -132,6 +143,14 @@ export function completionsAt(
   return options.length === 0 ? undefined : { from: place.from, options };
 }
 
+/** The same of a condition over the instances of a schema. */
+export const completionsOfCondition = (
+  text: string,
+  at: number,
+  known: KnownNames,
+  schema: string,
+): Completions | undefined => inExpression(text.slice(0, at), at, { ...known, schema }, 'where');
+
 const described = (words: Readonly<Record<string, string>>): Completion[] =>
   Object.entries(words).map(([label, detail]) => ({ label, detail }));
 
@@ -139,7 +158,7 @@ function inExpression(
   typed: string,
   at: number,
   known: KnownNames,
-  completed: Completed,
+  completed: Expression,
 ): Completions | undefined {
   // What is within quotes is a text of the expression.
   if ((typed.match(/"/g) ?? []).length % 2 === 1) return undefined;
@@ -158,22 +177,27 @@ function inExpression(
   return { from, options: [...members, ...METHODS.map((label) => ({ label }))] };
 }
 
-function namesOf(completed: Completed): Readonly<Record<string, string>> {
+function namesOf(completed: Expression): Readonly<Record<string, string>> {
   if (completed === 'template') return NAMES;
+  if (completed === 'where') return WHERE_NAMES;
   if (completed === 'followUps') return { ...NAMES, result: "the execution's result" };
   const { input: _input, entities: _entities, history: _history, ...others } = NAMES;
   return { ...others, ...CRON_NAMES };
 }
 
-function membersOf(path: string, { input, schemas }: KnownNames): Completion[] {
+function membersOf(path: string, { input, schemas, schema: own }: KnownNames): Completion[] {
   if (path === 'input.') return input.filter(isName).map((label) => ({ label, detail: 'of the input' }));
+  if (own !== undefined) return path === 'instance.' ? attributesOf(schemas, own) : [];
   if (path === 'entities.')
     return schemas
       .filter(({ name }) => isName(name))
       .map(({ name: label }) => ({ label, detail: 'what was read' }));
   const schema = /^entities\.(\w+)\.\w+\.$/.exec(path)?.[1];
-  return (schemas.find(({ name }) => name === schema)?.attributes ?? []).map(attributeOption);
+  return attributesOf(schemas, schema);
 }
+
+const attributesOf = (schemas: KnownNames['schemas'], schema: string | undefined): Completion[] =>
+  (schemas.find(({ name }) => name === schema)?.attributes ?? []).map(attributeOption);
 
 /** Others are reached in brackets. */
 const isName = (name: string): boolean => /^[A-Za-z_]\w*$/.test(name);

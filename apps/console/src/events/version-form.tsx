@@ -9,7 +9,13 @@ import { Card } from '../ui/page.js';
 import { fieldOf } from '../ui/save-form.js';
 import { useSettled } from '../ui/settled.js';
 import { Time } from '../ui/values.js';
-import { type Completed, completionsAt, inputMembers, type KnownNames } from './completions.js';
+import {
+  type Completed,
+  completionsAt,
+  completionsOfCondition,
+  inputMembers,
+  type KnownNames,
+} from './completions.js';
 import type { Answer, ChangeMode, VersionDraft } from './version-draft.js';
 import { Reads } from './version-reads.js';
 import { MODE_WORDS, VERSION_LABELS, type VersionProblems } from './version-words.js';
@@ -30,6 +36,8 @@ const partsOf = (props: VersionFormProps, schemas: readonly string[], known: Kno
     /** Completes what is typed in an editor. */
     complete: (completed: Completed) => (text: string, at: number) =>
       completionsAt(text, at, known, completed),
+    completeWhere: (schema: string) => (text: string, at: number) =>
+      completionsOfCondition(text, at, known, schema),
     /** The props of a field, by the member of the draft and the pointer into the body. */
     field,
     /** The same of an editor. */

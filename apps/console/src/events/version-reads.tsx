@@ -1,5 +1,7 @@
 import { Button } from '../ui/button.js';
 import { named, SelectField, TextField } from '../ui/field.js';
+import type { EditorProps } from '../ui/json-editor/editor.js';
+import { JsonEditor } from '../ui/json-editor/json-editor.js';
 import { NEW_READ, type ReadDraft } from './version-draft.js';
 import type { VersionProblems } from './version-words.js';
 
@@ -9,10 +11,12 @@ interface ReadsProps {
   readonly problems: VersionProblems;
   /** Their names. */
   readonly schemas: readonly string[];
+  /** Completes a condition over the instances of a schema. */
+  readonly completeWhere: (schema: string) => EditorProps['complete'];
 }
 
 /** What a version reads before it decides. */
-export function Reads({ reads, change, problems, schemas }: ReadsProps) {
+export function Reads({ reads, change, problems, schemas, completeWhere }: ReadsProps) {
   const [first = ''] = schemas;
   return (
     <div className="space-y-3">
@@ -36,6 +40,18 @@ export function Reads({ reads, change, problems, schemas }: ReadsProps) {
               />
             </div>
           ))}
+          <div className="min-w-0 sm:col-start-2">
+            <JsonEditor
+              label="Those for which this holds"
+              language="text"
+              rows={1}
+              value={read.where}
+              onChange={(where) => change(reads.with(index, { ...read, where }))}
+              complete={completeWhere(read.schema)}
+              hint="A condition over instance, id and input: instance.wins > 3. Empty: all of them."
+              problems={problems.within(`/readEntities/${index}/where`)}
+            />
+          </div>
           <Button
             className="sm:col-start-3 sm:row-start-1 sm:mt-6"
             aria-label={`Remove ${read.schema} from what is read`}
@@ -71,16 +87,10 @@ const TEXTS = [
     className: 'sm:col-start-1',
   },
   {
-    member: 'where',
-    label: 'Those for which this holds',
-    hint: 'A condition over instance, id and input: instance.wins > 3. Empty: all of them.',
-    className: '',
-  },
-  {
     member: 'orderBy',
     label: 'In the order of',
     hint: 'Attributes, separated by commas, each with or without desc: wins desc, speed.',
-    className: 'sm:col-start-2',
+    className: '',
   },
 ] as const;
 

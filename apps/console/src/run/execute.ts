@@ -5,6 +5,7 @@ import type {
   HistoryEntry,
   JsonObject,
   Orrery,
+  TryRequest,
 } from '@orrery/sdk';
 import { OrreryError } from '@orrery/sdk';
 import { DEPLOYMENT, deploymentPath, INSTANCES, instanceKey, splitKey } from '../api/deployments.js';
@@ -17,7 +18,12 @@ export interface Request {
   readonly input: JsonObject;
 }
 export type Outcome =
-  | ({ readonly kind: 'dry run'; readonly answer: DryRunAnswer } & Around)
+  | ({
+      readonly kind: 'dry run';
+      readonly answer: DryRunAnswer;
+      /** The version is not saved. */
+      readonly isDraft?: true;
+    } & Around)
   | ({
       readonly kind: 'execution';
       readonly answer: ExecutionAnswer;
@@ -46,6 +52,13 @@ export async function tryEvent(
   const answer = await orrery.deployment(ref.world, ref.deployment).dryRun(request, otherwise);
   const around = await readStates(orrery, ref, answer).catch(nothingRead);
   return { kind: 'dry run', answer, ...around };
+}
+
+/** A dry run of a version that is not saved. */
+export async function tryDraft(orrery: Orrery, ref: DeploymentRef, request: TryRequest): Promise<Outcome> {
+  const answer = await orrery.deployment(ref.world, ref.deployment).tryVersion(request);
+  const around = await readStates(orrery, ref, answer).catch(nothingRead);
+  return { kind: 'dry run', answer, isDraft: true, ...around };
 }
 
 async function readStates(orrery: Orrery, ref: DeploymentRef, answer: DryRunAnswer): Promise<Around> {

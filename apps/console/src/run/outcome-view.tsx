@@ -16,7 +16,10 @@ export function OutcomeView({ outcome }: { outcome: Outcome }) {
   return (
     <Card className="grid grid-cols-1 gap-4">
       {outcome.kind === 'dry run' ? (
-        <Tried version={answer.eventVersion} isAi={llm !== null} />
+        <Tried
+          what={outcome.isDraft ? 'The version as it is typed' : `Version ${answer.eventVersion}`}
+          isAi={llm !== null}
+        />
       ) : (
         <Done {...outcome} />
       )}
@@ -50,10 +53,10 @@ const Part = ({ title, children }: { title: string; children: ReactNode }) => (
   </div>
 );
 
-const Tried = ({ version, isAi }: { version: number; isAi: boolean }) => (
+const Tried = ({ what, isAi }: { what: string; isAi: boolean }) => (
   <div>
     <p className="flex flex-wrap items-center gap-2">
-      <Badge tone="warn">dry run</Badge> Nothing was committed. Version {version} would do this.
+      <Badge tone="warn">dry run</Badge> Nothing was committed. {what} would do this.
     </p>
     {isAi && (
       <p className="mt-1 text-sm text-muted">
@@ -117,8 +120,9 @@ export function FailureView({ error, kind, inForm }: FailureProps) {
   );
 }
 
-/** A part of the input, of the version that was run, or of an instance as it would have become. */
+/** A part of the input, of the version that was run or is not saved yet, or of an instance as it would have become. */
 function nameOf(pointer: string): string | undefined {
   if (/^\/input(\/|$)/.test(pointer)) return partWords(pointer.slice('/input'.length)) ?? 'Input';
-  return labelAt(VERSION_LABELS, pointer) ?? partWords(pointer);
+  const part = pointer.replace(/^\/definition(?=\/)/, '');
+  return labelAt(VERSION_LABELS, part) ?? partWords(part);
 }

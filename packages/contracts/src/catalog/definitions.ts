@@ -5,7 +5,7 @@ import { MOST_CONTENT } from '../records/content-limits.js';
 import { address, sha256, storedName } from '../records/fields.js';
 import { rpc } from '../rpc/rpc.js';
 import { attributeDefinition } from './attributes.js';
-import { versionRecord } from './event-versions.js';
+import { versionErrors, versionRecord } from './event-versions.js';
 import {
   executionSettings,
   followUps,
@@ -14,6 +14,7 @@ import {
   mutationSettings,
   readEntity,
   readHistory,
+  versionBody,
 } from './version-parts.js';
 
 /** An entity schema as executions and writes check against it; `hash` covers its name and attributes. */
@@ -147,6 +148,15 @@ export const definitionRpcs = {
   'definitions.find': rpc({
     request: z.object({ worldId: z.int(), event: z.string(), version: z.int() }),
     reply: z.object({ versionId: z.int().nullable() }),
+  }),
+  /**
+   * A version that is not saved, checked and completed as saving would, with the number that it would get. Pointers of
+   * what is refused begin with `/definition`.
+   */
+  'definitions.draft': rpc({
+    errors: [...versionErrors, 'world_not_found'],
+    request: z.object({ worldId: z.int(), event: z.string(), definition: versionBody }),
+    reply: z.object({ definition: versionDefinition }),
   }),
   /**
    * Schemas that have indexed attributes, in order of their ids, from behind `after` on; `next` is the `after` of the

@@ -6,6 +6,7 @@ import { aiModelRpcs, aiUsageRpcs } from './ai.js';
 import { bindingRpcs } from './bindings.js';
 import { checkpointRpcs } from './checkpoints.js';
 import { deploymentRpcs } from './deployments.js';
+import { draftRpcs } from './drafts.js';
 import { executionRpcs } from './execution.js';
 import { historyRpcs, keptDefinitionRpcs } from './history.js';
 import { mappingRpcs } from './instance-mapping.js';
@@ -30,6 +31,7 @@ export const runtimeContract = defineContract('runtime', {
   ...mappingRpcs,
   ...queryRpcs,
   ...executionRpcs,
+  ...draftRpcs,
   ...timerRpcs,
   ...whatIfRpcs,
   ...serviceExecutionRpcs,

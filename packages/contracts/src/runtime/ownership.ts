@@ -5,6 +5,7 @@ import { address } from '../records/fields.js';
 import { rpc } from '../rpc/rpc.js';
 import { bindingRpcs } from './bindings.js';
 import { deploymentRpcs } from './deployments.js';
+import { draftRpcs } from './drafts.js';
 import { executionRpcs } from './execution.js';
 import { mappingRpcs } from './instance-mapping.js';
 import { instanceRpcs } from './instances.js';
@@ -28,6 +29,7 @@ export const ownedRpcs = {
     'deployments.pause': deploymentRpcs['deployments.pause'],
     'deployments.resume': deploymentRpcs['deployments.resume'],
     'deployments.execute': executionRpcs['deployments.execute'],
+    'deployments.try': draftRpcs['deployments.try'],
     'executions.ofCall': executionRpcs['executions.ofCall'],
     'timers.cancel': timerRpcs['timers.cancel'],
     'deployments.replay': whatIfRpcs['deployments.replay'],

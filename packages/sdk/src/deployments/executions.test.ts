@@ -22,10 +22,11 @@ it.each([
   const tried = { ...dryRun, ...withKind('dry_run') };
   const begun = answering({ ...accepted, ...withKind('accepted') }, 202);
   const ended = answering({ executionId: 'e', state: 'succeeded', answer: succeeded });
-  const orrery = await against(answering(succeeded), answering(tried), begun, ended);
+  const orrery = await against(answering(succeeded), answering(tried), answering(tried), begun, ended);
   const deployment = orrery.deployment('0xabc', '0xdef');
   expect(await deployment.execute(RACE)).toEqual(succeeded);
   expect(await deployment.dryRun(RACE)).toEqual(tried);
+  expect(await deployment.tryVersion({ ...RACE, definition: {} })).toEqual(tried);
   expect(await deployment.waitFor(await deployment.start(RACE))).toEqual(succeeded);
   const visitor = await against(begun, ended, answering(succeeded));
   const by = { wallet: 'w', message: 'm', signature: 's' };

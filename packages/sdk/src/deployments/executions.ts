@@ -11,6 +11,8 @@ export type DryRunAnswer = Schemas['DryRunAnswer'];
 
 /** One execution: the event's name and its input, `{}` by default. */
 export type ExecutionRequest = Schemas['ExecuteRequest'];
+/** A version that is not saved, and an input for it. */
+export type TryRequest = Schemas['TryRequest'];
 export interface DryRunOptions extends Pick<RequestOptions, 'signal'> {
   /** Another version than the bound one. */
   readonly eventVersion?: number;
@@ -19,6 +21,7 @@ export interface DryRunOptions extends Pick<RequestOptions, 'signal'> {
 }
 
 const EXECUTE = '/api/worlds/{worldAddress}/deployments/{address}/execute';
+const TRY = '/api/worlds/{worldAddress}/deployments/{address}/try';
 const EXECUTION = '/api/worlds/{worldAddress}/deployments/{address}/executions/{executionId}';
 const FIRST_POLL_MS = 100;
 const SLOWEST_POLL_MS = 2000;
@@ -28,6 +31,8 @@ export interface Executions {
   execute(request: ExecutionRequest, options?: RequestOptions): Promise<ExecutionAnswer>;
   /** What an execution would change; for an AI model also its prompt and proposal. Nothing is committed. */
   dryRun(request: ExecutionRequest, options?: DryRunOptions): Promise<DryRunAnswer>;
+  /** The same of a version that is not saved. It is checked as saving would. */
+  tryVersion(request: TryRequest, options?: Pick<RequestOptions, 'signal'>): Promise<DryRunAnswer>;
   /** Executes an event without waiting for it; resolves with the id that `waitFor` takes. */
   start(request: ExecutionRequest, options?: RequestOptions): Promise<string>;
   /** Resolves once the execution has succeeded. @throws OrreryError with the reason when it has failed */
@@ -44,6 +49,10 @@ export function createExecutions({ answer }: Requests, path: DeploymentPath): Ex
       const query = { ...others, dryRun: true };
       const { body: envelope } = await answer('post', EXECUTE, { path, query, body, signal });
       return envelope.data as DryRunAnswer;
+    },
+    tryVersion: async (body, { signal } = {}) => {
+      const { body: envelope } = await answer('post', TRY, { path, body, signal });
+      return envelope.data;
     },
     start: async (body, options) => {
       const headers = { ...options?.headers, prefer: 'respond-async' };

@@ -208,7 +208,7 @@ interface PreparedVersion {
  * template must exist too. They are locked as well, so a deletion that waits sees the template, and are not linked:
  * docs/catalog.md says what the hashes of a version cover.
  */
-async function prepare(
+export async function prepareVersion(
   { trx, now, limits }: Change,
   worldId: number,
   current: StoredVersion,
@@ -243,7 +243,7 @@ export async function insertNewVersion(
   pointer = '',
 ): Promise<SavedVersion> {
   const { trx, now, limits } = change;
-  const prepared = await prepare(change, event.world_id, EMPTY_VERSION, body, pointer);
+  const prepared = await prepareVersion(change, event.world_id, EMPTY_VERSION, body, pointer);
   const number = await takeNumber(trx, event.id, limits.versionsPerEvent);
   const version = await insertVersion(trx, event.id, number, prepared.definition, now);
   await addLinks(trx, version.id, prepared.links);
@@ -258,7 +258,7 @@ async function changeVersion(
   body: VersionBody,
 ): Promise<SavedVersion> {
   const { trx, now } = change;
-  const { definition, links, warnings } = await prepare(change, worldId, current.definition, body, '');
+  const { definition, links, warnings } = await prepareVersion(change, worldId, current.definition, body, '');
   const version = await replaceDefinition(trx, current.id, definition, now);
   await removeLinks(trx, current.id);
   await addLinks(trx, current.id, links);

@@ -33,8 +33,22 @@ export async function findVersionDefinitions(
   );
 }
 
+/** A version that is not saved, as it would run. It has no ids. */
+export async function draftDefinition(
+  db: Db,
+  { world_id, event, version, definition }: Pick<VersionInWorld, 'world_id' | 'event' | 'version' | 'definition'>,
+): Promise<VersionDefinition> {
+  const liveOf = await liveSchemas(db, [{ world_id, definition }], ['id', 'name', 'definition', 'hash']);
+  const schemas = definitionsOf(liveOf({ world_id, definition }));
+  const unsaved = { id: 0, event_id: 0, locked_at: null, version_hash: null, definition_hash: '' };
+  return toVersionDefinition({ ...unsaved, world_id, event, version, definition }, schemas);
+}
+
 type Schemas = Record<string, SchemaDefinition>;
-type VersionInWorld = VersionRow & { event: string; world_id: number };
+type VersionInWorld = Pick<
+  VersionRow,
+  'id' | 'event_id' | 'version' | 'definition' | 'definition_hash' | 'locked_at' | 'version_hash'
+> & { event: string; world_id: number };
 
 /** All that running a version needs. `schemas` are the frozen copies of a locked version, otherwise the live ones. */
 const toVersionDefinition = (row: VersionInWorld, schemas: Schemas): VersionDefinition => ({

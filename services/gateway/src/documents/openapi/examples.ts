@@ -66,6 +66,19 @@ export const BODY_EXAMPLES: Readonly<Record<string, unknown>> = {
     mapping: { wins: '{{ instance.laps }}', laps: null },
   },
   'deployments.execute': { event: 'race-result', input: { winner: 'HORSE_1' } },
+  'deployments.try': {
+    event: 'race-result',
+    definition: {
+      inputSchema: { winner: 'string' },
+      readEntities: [{ schema: 'horse', filter: ['winner'] }],
+      stateChanges: { horse: 'partial' },
+      mutationSettings: {
+        mode: 'direct',
+        template: { 'horse:{{ input.winner }}': { wins: { $increment: 2 } } },
+      },
+    },
+    input: { winner: 'HORSE_1' },
+  },
   'deployments.replay': { seq: 5, eventVersion: 2 },
   'public.execute': {
     event: 'race-result',

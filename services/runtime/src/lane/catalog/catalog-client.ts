@@ -5,6 +5,7 @@ import {
   MAX_LIMIT,
   type ReplyOf,
   type RequestOf,
+  type VersionBody,
   type VersionDefinition,
   type WorldTexts,
 } from '@orrery/contracts';
@@ -55,6 +56,12 @@ export function createCatalogClient({ bus, clock, beforeConfirm, keep }: Catalog
       const request = { worldId, event, version };
       const { versionId } = await bus.call(rpcs['definitions.find'], request, options());
       return versionId ?? undefined;
+    },
+    /** A version that is not saved, ready to run. @throws what saving it would refuse, with pointers into `/definition` */
+    draft: async (worldId: number, event: string, body: VersionBody): Promise<CompiledDefinition> => {
+      const request = { worldId, event, definition: body };
+      const { definition } = await bus.call(rpcs['definitions.draft'], request, options());
+      return compileDefinition(definition);
     },
     /** A page of the schemas that have indexed attributes, in the order of their ids. */
     declaredIndexes: (after: number) => bus.call(rpcs['definitions.indexed'], { after }, options()),

@@ -3,6 +3,7 @@ import {
   type acknowledgeRpcs,
   type CallContext,
   canonicalHash,
+  type draftRpcs,
   type ErrorReply,
   type ExecutionAnswer,
   type executionRpcs,
@@ -74,6 +75,13 @@ export function executionWrites(context: RuntimeContext): OwnedHandlers<Writes> 
     },
   };
 }
+
+export const draftTries = (context: RuntimeContext): OwnedHandlers<typeof draftRpcs> => ({
+  'deployments.try': async (deployment, { body: { event, input, ...tried } }, call) => {
+    const request = { deploymentId: deployment.id, event, input, trigger: 'admin', walletAddress: null } as const;
+    return { data: await dryRun(context, request, { ...tried, modelPointer: '/aiModelId' }, call) };
+  },
+});
 
 /** Whether the request is to be executed later. @throws `conflicting_fields`, `validation_failed` */
 function refuseTimes(

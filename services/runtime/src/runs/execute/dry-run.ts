@@ -2,11 +2,10 @@ import {
   asServiceError,
   type CallContext,
   type DryRunAnswer,
-  type executionRpcs,
   isJsonObject,
   type JsonObject,
-  type RequestOf,
   ServiceError,
+  type VersionBody,
 } from '@orrery/contracts';
 import {
   applyMutation,
@@ -39,10 +38,15 @@ import {
 import type { RunDependencies } from '../requests/run-dependencies.js';
 import { callDecider, deciderRequestOf, type UncheckedRequest, verdictOf } from '../steps/decide-run.js';
 
-type Tried = Pick<
-  RequestOf<(typeof executionRpcs)['deployments.execute']>['query'],
-  'eventVersion' | 'aiModelId'
->;
+interface Tried {
+  /** Another version than the bound one. */
+  readonly eventVersion?: number | undefined;
+  /** Another model than the deployment's, and where the request names it. */
+  readonly aiModelId?: string | undefined;
+  readonly modelPointer?: string;
+  /** A version that is not saved. */
+  readonly definition?: VersionBody;
+}
 
 /**
  * Decides an execution as it would be decided now and commits nothing: no entry, no run, no key. A model is called as
@@ -58,8 +62,9 @@ export async function dryRun(
 ): Promise<DryRunAnswer> {
   const { lanes, clock } = dependencies;
   const submit = <T>(decide: (context: Context) => ItemOutcome<T>) =>
-    lanes.submit(dryRunItem(dependencies, request, tried, call, decide));
-  refuseUnknownModel(dependencies.models, tried.aiModelId, '#query/aiModelId');
+    lanes.submit(dryRunItem(dependencies, request, { tried, confirm }, call, decide));
+  const confirm = createConfirmation(dependencies, request, tried);
+  refuseUnknownModel(dependencies.models, tried.aiModelId, tried.modelPointer ?? '#query/aiModelId');
   const named = { executionId: uuidV7(clock.now()), deadline: call.deadline, isHolding: false };
   const first = await submit((context) => readOrDecide(context, dependencies, named));
   if ('dryRun' in first) return first;
@@ -82,7 +87,7 @@ interface Context {
 function dryRunItem<T>(
   { catalog, limits, models }: RunDependencies,
   request: ExecutionRequest,
-  { eventVersion, aiModelId }: Tried,
+  { tried: { eventVersion, aiModelId, definition: draft }, confirm }: { tried: Tried; confirm: Confirmation },
   call: CallContext,
   decide: (context: Context) => ItemOutcome<T>,
 ): WorkItem<T> {
@@ -92,12 +97,11 @@ function dryRunItem<T>(
     deadline: call.deadline,
     signal: call.signal,
     prepare: async (state) => {
-      const version = await confirmTried(catalog, state, request.event, eventVersion);
-      confirmed = await withTexts(catalog, state, version);
+      confirmed = await withTexts(catalog, state, await confirm(state));
     },
     decide: (state, _ids, now) => {
       const resolved =
-        eventVersion === undefined ? resolveEvent(state, request, confirmed) : resolveTried(state, confirmed);
+        eventVersion === undefined && draft === undefined ? resolveEvent(state, request, confirmed) : resolveTried(state, confirmed);
       if (resolved === 'prepare') return { kind: 'prepare' };
       const { definition } = resolved;
       const randomness = definition.draws ? sourceForNothing() : undefined;
@@ -107,6 +111,24 @@ function dryRunItem<T>(
         briefing === 'prepare' || aiModelId === undefined ? briefing : { ...briefing, modelId: aiModelId };
       return decide({ execution, state, briefing: tried });
     },
+  };
+}
+
+type Confirmation = (state: DeploymentState) => Promise<Confirmed | undefined>;
+
+/** What is tried, as it is now; a version that is not saved is checked once. */
+function createConfirmation(
+  { catalog }: RunDependencies,
+  { event }: ExecutionRequest,
+  { eventVersion, definition: draft }: Tried,
+): Confirmation {
+  let drafted: Promise<Confirmed> | undefined;
+  return (state) => {
+    if (draft === undefined) return confirmTried(catalog, state, event, eventVersion);
+    drafted ??= catalog
+      .draft(state.row.world_id, event, draft)
+      .then((definition) => ({ versionId: 0, definition, afterLock: true }));
+    return drafted;
   };
 }
 

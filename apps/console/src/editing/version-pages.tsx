@@ -14,16 +14,17 @@ import { Required, showFirstWrong, TextField, useRequired } from '../ui/field.js
 import { type Beside, ErrorNote, problemAt, problemsOf, Said, Unreadable } from '../ui/messages.js';
 import { Card, Page } from '../ui/page.js';
 import { useRefusal } from '../ui/refusal.js';
-import { useDraftCheck } from './draft-check.js';
-import { NEW_VERSION, type VersionDraft, versionBodyOf, versionDraftOf } from './version-draft.js';
-import { VersionForm } from './version-form.js';
+import { TryDraft } from './try-draft.js';
+import { useDraftCheck } from '../events/draft-check.js';
+import { NEW_VERSION, type VersionDraft, versionBodyOf, versionDraftOf } from '../events/version-draft.js';
+import { VersionForm } from '../events/version-form.js';
 import {
   FIRST_VERSION,
   memberOfVersion,
   type VersionProblems,
   versionPart,
   versionProblems,
-} from './version-words.js';
+} from '../events/version-words.js';
 
 /** What the pages show that follow: the service's words beside its answer. */
 const saying = ({ message, warnings }: Beside) => ({
@@ -134,6 +135,7 @@ function OneVersion({ event: ref, version, source }: OneVersionProps) {
       title={isNew ? `New version of ${ref.event}` : `${ref.event}, version ${version}`}
       lead="A version can be bound before it is locked; from then on it never changes."
       world={ref.world}
+      event={ref.event}
       initial={initial}
       save={save}
       conflict={(draft) => (
@@ -177,6 +179,8 @@ interface EditorProps {
   children?: (refusal: Error | null) => ReactNode;
   /** Their texts, by their members of the request. */
   fields?: Readonly<Record<string, string>>;
+  /** Its name; absent: of a new one, which is among the fields. */
+  event?: string;
 }
 
 const NO_FIELDS = {};
@@ -211,6 +215,7 @@ function VersionEditor({ title, lead, world, initial, children, conflict, ...pro
         />
       </Required>
       <Said said={check} nameOf={versionPart} />
+      <TryDraft world={world} event={props.event ?? fields['name'] ?? ''} draft={draft} />
       {isConflict(save.error) && conflict?.(draft)}
       <SaveBar
         {...props}
