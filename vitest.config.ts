@@ -66,7 +66,7 @@ export default defineConfig({
         ['{packages,services,apps}/*/tests/**/*.timed.test.ts', 'e2e/tests/**/*.timed.test.ts'],
         { ...backed, isolate: true, testTimeout: 300_000 },
       ),
-      // On request: `npm run test:rolling-restart`, `npm run test:patroni`.
+      // On request: `npm run test:rolling-restart`, `npm run test:patroni`, `npm run test:console-large`.
       project('fleet', ['e2e/tests/**/*.fleet.test.ts'], { ...backed, isolate: true, testTimeout: 300_000 }),
       // None waits for anything but programs that check files; a busy machine is ten times slower.
       project('boundaries', ['e2e/boundaries/**/*.test.ts'], { testTimeout: 60_000 }),

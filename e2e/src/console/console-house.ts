@@ -43,7 +43,7 @@ export const startConsoleHouse = (
 const END_MS = 120_000;
 
 /** As a sign-in leaves it. Once for a tab: a page that signs out stays signed out. An empty tab has no storage. */
-const signInOnce = (key: string): string => `
+export const signInOnce = (key: string): string => `
   if (location.origin !== 'null' && sessionStorage.getItem('test.signed-in') === null) {
     sessionStorage.setItem('test.signed-in', 'once');
     sessionStorage.setItem('orrery.key', ${JSON.stringify(key)});

@@ -14,6 +14,7 @@ beforeAll(async () => {
   playFolder = await mkdtemp(join(tmpdir(), 'orrery-play-'));
   await mkdir(join(playFolder, 'assets'));
   await writeFile(join(playFolder, 'index.html'), template);
+  await writeFile(join(playFolder, 'card.png'), 'a picture');
   await writeFile(join(playFolder, 'secret.txt'), 'beside the page');
   await writeFile(join(playFolder, 'assets', 'index-Ab12.js'), 'export {};');
 });
@@ -66,7 +67,7 @@ describe('the page for players', () => {
       '/play',
       `/play/${ADDRESS}`,
       '/play/assets/index-Ab12.js',
-      `/play/${ADDRESS}/card.svg`,
+      '/play/card.png',
     ]) {
       const answer = await open(url);
       expect([url, answer.headers['x-frame-options']]).toEqual([url, 'DENY']);
@@ -80,7 +81,6 @@ describe('the page for players', () => {
       const answer = await open(url);
       expect([answer.statusCode, answer.body.includes('noindex')]).toEqual([404, true]);
     }
-    expect((await open(`/play/${ADDRESS}/card.svg`)).statusCode).toBe(404);
   });
 
   it('is there while services are away, so that it can wait for them', async () => {
@@ -99,11 +99,13 @@ describe('the page for players', () => {
       expect([name, (await open(`/play/assets/${name}`)).statusCode]).toEqual([name, 404]);
   });
 
-  it('draws a picture that can do nothing', async () => {
-    const picture = await opened().open(`/play/${ADDRESS}/card.svg`);
-    expect(picture.headers['content-type']).toBe('image/svg+xml');
+  it('has a picture for previews, which other pages may show', async () => {
+    const picture = await opened().open('/play/card.png');
+    expect(picture.headers).toMatchObject({
+      'content-type': 'image/png',
+      'cross-origin-resource-policy': 'cross-origin',
+    });
     expect(policyOf(picture)).toBe("default-src 'none'; sandbox; frame-ancestors 'none'");
-    expect(picture.body).toMatch(/^<svg .*<\/svg>$/s);
   });
 
   it('counts as reading', async () => {

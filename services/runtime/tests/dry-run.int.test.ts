@@ -172,7 +172,8 @@ describe('a try of a version that is not saved', () => {
 
   it('asks the model that is named', async () => {
     const { tryDraft } = await trying();
-    const judged = { ...definition, mutationSettings: null, behaviorPrompt: 'Judge.' };
+    const readEntities = [{ schema: 'counter', filter: ['id'] }];
+    const judged = { ...definition, readEntities, mutationSettings: null, behaviorPrompt: 'Judge.' };
     const answer = tryDraft({ definition: judged, aiModelId: 'small' });
     const { request, answer: say } = await decider.called();
     expect(request.model).toEqual(modelNamed('small'));

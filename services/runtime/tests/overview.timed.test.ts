@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { countedTo, createActivity, readActivity } from '../src/store/journal/activity.js';
 import { openRuntimeDatabase, plantDeployment } from './journal-fixture.js';
+import { plantMany } from './plant-many.js';
 
 const ENTRIES = 300_000;
 const EVENTS = 20;
@@ -13,17 +14,7 @@ const { signal } = new AbortController();
 /** A month of executions of many events, with latencies of all sizes, of which every fiftieth failed. */
 async function plantMonth() {
   const race = await plantDeployment(db);
-  await race.add();
-  await sql`
-    insert into journal select (jsonb_populate_record(null::journal, to_jsonb(j) || jsonb_build_object(
-      'seq', n, 'id', gen_random_uuid(), 'event', 'event ' || n % ${EVENTS}, 'duration_ms', exp(n % 97 / 10.0),
-      'status', case when n % 50 = 0 then 'failed' else 'succeeded' end,
-      'error', case when n % 50 = 0 then '{"code":"template_failed"}'::jsonb end,
-      'executed_at', now() - (${ENTRIES} - n) * interval '30 days' / ${ENTRIES}))).*
-    from journal j, generate_series(2, ${ENTRIES}) n where j.deployment_id = ${race.id} and j.seq = 1`.execute(
-    db,
-  );
-  await sql`delete from journal where deployment_id = ${race.id} and seq = 1`.execute(db);
+  await plantMany(db, race.id, ENTRIES, (n) => sql`now() - (${ENTRIES} - ${n}) * interval '30 days' / ${ENTRIES}`, EVENTS);
   return race.id;
 }
 

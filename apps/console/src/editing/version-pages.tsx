@@ -183,7 +183,7 @@ interface EditorProps {
   event?: string;
 }
 
-const NO_FIELDS = {};
+const NO_FIELDS: Readonly<Record<string, string>> = {};
 
 function VersionEditor({ title, lead, world, initial, children, conflict, ...props }: EditorProps) {
   const { save, at = '', fields = NO_FIELDS } = props;

@@ -37,7 +37,7 @@ export function Field({ label, hint, error, required, className, children }: Fie
   const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ') || undefined;
   return (
     <div className={className}>
-      <div className="mb-1 flex items-baseline gap-2">
+      <div className="mb-1 flex shrink-0 items-baseline gap-2">
         <label htmlFor={id} className="font-medium">
           {label}
         </label>

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { parseJson, readingContract, ServiceError } from '@orrery/contracts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { RoutedRpc } from '../core/requests/operation.js';
-import { playerCard, playerHead, playerHeading, type Told } from '../documents/metadata/player-head.js';
+import { playerHead, playerHeading, type Told } from '../documents/metadata/player-head.js';
 import { FOREVER } from '../documents/static-files.js';
 import { limitBy, type RateContext } from '../http/rates/limiter.js';
 import { callOf } from '../http/routes/operation-route.js';
@@ -36,7 +36,7 @@ const EMBEDDED = {
 const PICTURE = {
   'content-security-policy': "default-src 'none'; sandbox; frame-ancestors 'none'",
   'cross-origin-resource-policy': 'cross-origin',
-  'cache-control': 'public, max-age=300',
+  'cache-control': 'public, max-age=86400',
 };
 /** What the build of `apps/play` has in place of a deployment's metadata and heading. */
 const HEAD = '<title>HEAD_OF_THE_PAGE</title>';
@@ -46,7 +46,7 @@ interface At {
   Params: { address: string };
 }
 
-/** `/play/:address`: the page for players, `…/embed` the same for other pages to frame, `…/card.svg` a picture of it. */
+/** `/play/:address`: the page for players, `…/embed` the same for other pages to frame. */
 export function addPlayersPage(app: FastifyInstance, folder: string, context: PlayersPageContext): void {
   const template = readFileSync(join(folder, 'index.html'), 'utf8');
   const onRequest = limitBy('reading', context);
@@ -67,14 +67,9 @@ export function addPlayersPage(app: FastifyInstance, folder: string, context: Pl
     reply.removeHeader('x-frame-options');
     return send(reply, await find(request, reply), EMBEDDED);
   });
-  app.get<At>('/play/:address/card.svg', { onRequest }, async (request, reply) => {
-    const { deployment } = await find(request, reply);
-    if (deployment === undefined) throw new ServiceError('deployment_not_found');
-    return reply.headers(PICTURE).type('image/svg+xml').send(playerCard(deployment));
-  });
 }
 
-/** The files of the page, which are named by their contents. */
+/** The files of the page, which are named by their contents, and the picture of previews. */
 function addAssets(app: FastifyInstance, folder: string): void {
   // The build is complete before the service starts: what is not there now never will be.
   const files = new Set(readdirSync(join(folder, 'assets')));
@@ -83,6 +78,7 @@ function addAssets(app: FastifyInstance, folder: string): void {
     if (!files.has(name)) throw new ServiceError('route_not_found');
     return reply.headers({ ...PAGE, ...FOREVER }).sendFile(`assets/${name}`, folder);
   });
+  app.get('/play/card.png', async (_request, reply) => reply.headers(PICTURE).sendFile('card.png', folder));
 }
 
 /** Replaced by functions: `$&` in a name would be a pattern in a text. */

@@ -119,7 +119,8 @@ const addEntries = (trx: Trx, deploymentId: number, after: number, until: number
     with entry as materialized (
       select extract(epoch from executed_at)::float8 as time, event,
         case status when 'failed' then coalesce(error ->> 'code', 'internal') else '' end as outcome,
-        coalesce(round(ln(greatest(duration_ms, 0.1)) / ln(${CLASS_RATIO}::float8)), ${NO_LATENCY}) as latency,
+        case when duration_ms is null then ${NO_LATENCY}
+          else round(ln(greatest(duration_ms, 0.1)) / ln(${CLASS_RATIO}::float8)) end as latency,
         case when llm is not null then (select sum(usd::float8) from (
           select llm #> '{usage,usd}' as usd
           union all select one #> '{usage,usd}' from jsonb_path_query(llm, '$.earlier[*]') one
