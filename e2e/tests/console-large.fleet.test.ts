@@ -93,42 +93,48 @@ describeWithProgram('chromium', 'the console on a large deployment for a long ti
     return watched;
   };
 
-  it(`follows ${PER_SECOND} a second for ${MINUTES} minutes over a killed server, and holds no more in the end`, async () => {
-    await using live = await open(`/console${path}/live?schema=horse`);
-    await live.page.getByText('live', { exact: true }).waitFor();
-    stream = startSteadyStream(deployment, 'run', {
-      perSecond: PER_SECOND,
-      inputOf: (number) => ({ horse: `H${number % 50}` }),
-    });
-    const begun = performance.now();
-    const isOver = () => performance.now() - begun >= MINUTES * 60_000;
-    const samples: PageMemory[] = [];
-    const behind: number[] = [];
-    const tours: string[] = [];
-    let isKilled = false;
-    for (let round = 0; !isOver(); round += 1) {
-      tours.push(await tour(round === 0));
-      behind.push(await secondsBehind(live));
-      samples.push(await pageMemory(live.page));
-      write(lineOf(samples.at(-1), behind.at(-1), await serverMemory(server), stream.count(), begun));
-      if (!isKilled && performance.now() - begun > MINUTES * 30_000) {
-        isKilled = true;
-        await killAndRestart(live);
+  it(
+    `follows ${PER_SECOND} a second for ${MINUTES} minutes over a killed server, and holds no more in the end`,
+    async () => {
+      await using live = await open(`/console${path}/live?schema=horse`);
+      await live.page.getByText('live', { exact: true }).waitFor();
+      stream = startSteadyStream(deployment, 'run', {
+        perSecond: PER_SECOND,
+        inputOf: (number) => ({ horse: `H${number % 50}` }),
+      });
+      const begun = performance.now();
+      const isOver = () => performance.now() - begun >= MINUTES * 60_000;
+      const samples: PageMemory[] = [];
+      const behind: number[] = [];
+      const tours: string[] = [];
+      let isKilled = false;
+      for (let round = 0; !isOver(); round += 1) {
+        tours.push(await tour(round === 0));
+        behind.push(await secondsBehind(live));
+        samples.push(await pageMemory(live.page));
+        write(lineOf(samples.at(-1), behind.at(-1), await serverMemory(server), stream.count(), begun));
+        if (!isKilled && performance.now() - begun > MINUTES * 30_000) {
+          isKilled = true;
+          await killAndRestart(live);
+        }
       }
-    }
-    await stream.end();
-    const executed = stream.count();
-    stream = undefined;
-    const growth = growthOf(samples);
-    write(`tours: first ${tours[0]}; last ${tours.at(-1)}`);
-    write(`executed ${executed}; growth ${mebibytes(growth.bytes)} over ${samples.length} samples; behind at most ${Math.max(...behind).toFixed(1)} s`);
-    expect(isKilled).toBe(true);
-    expect(live.faults).toEqual([]);
-    expect(Math.max(...behind)).toBeLessThan(BEHIND_SECONDS);
-    expect(growth.isFlat).toBe(true);
-    await expectAllCounted(executed);
-    await verified();
-  }, WITHIN);
+      await stream.end();
+      const executed = stream.count();
+      stream = undefined;
+      const growth = growthOf(samples);
+      write(`tours: first ${tours[0]}; last ${tours.at(-1)}`);
+      write(
+        `executed ${executed}; growth ${mebibytes(growth.bytes)} over ${samples.length} samples; behind at most ${Math.max(...behind).toFixed(1)} s`,
+      );
+      expect(isKilled).toBe(true);
+      expect(live.faults).toEqual([]);
+      expect(Math.max(...behind)).toBeLessThan(BEHIND_SECONDS);
+      expect(growth.isFlat).toBe(true);
+      await expectAllCounted(executed);
+      await verified();
+    },
+    WITHIN,
+  );
 
   /** A round through the pages; the milliseconds that each took to show what it is for. */
   async function tour(isFirst: boolean): Promise<string> {
@@ -151,8 +157,14 @@ describeWithProgram('chromium', 'the console on a large deployment for a long ti
     await step('past', `/console${path}/live?schema=horse&seq=30000`, () =>
       page.getByText('5,000 after entry 30000').waitFor(),
     );
-    await step('data', `/console${path}/data?where=${encodeURIComponent('instance.a0 > 20 && id != "H1"')}`, () =>
-      page.getByText(/^[\d,]+ instances?$/).first().waitFor(),
+    await step(
+      'data',
+      `/console${path}/data?where=${encodeURIComponent('instance.a0 > 20 && id != "H1"')}`,
+      () =>
+        page
+          .getByText(/^[\d,]+ instances?$/)
+          .first()
+          .waitFor(),
     );
     await step('edit', undefined, async () => {
       await page.getByLabel('Find by instance id').fill('H4999');
@@ -161,10 +173,14 @@ describeWithProgram('chromium', 'the console on a large deployment for a long ti
       await page.getByRole('button', { name: 'Edit H4999' }).click();
       await page.getByRole('dialog').getByLabel('a199', { exact: true }).waitFor();
     });
-    await step('run', `/console${path}/run?event=run&input=${encodeURIComponent('{"horse":"H7"}')}`, async () => {
-      await page.getByRole('button', { name: 'Dry run' }).click();
-      await page.getByRole('heading', { name: 'What would change' }).waitFor();
-    });
+    await step(
+      'run',
+      `/console${path}/run?event=run&input=${encodeURIComponent('{"horse":"H7"}')}`,
+      async () => {
+        await page.getByRole('button', { name: 'Dry run' }).click();
+        await page.getByRole('heading', { name: 'What would change' }).waitFor();
+      },
+    );
     await step('compare', `/console${path}/compare?at=20000&to=20050`, () =>
       page.getByText(/of 5,000 differ\./).waitFor(),
     );
@@ -181,7 +197,9 @@ describeWithProgram('chromium', 'the console on a large deployment for a long ti
       await page.getByRole('button', { name: 'Try it' }).click();
       await page.getByText('The version as it is typed would do this.').waitFor();
     });
-    await step('player', `/play/${path.split('/').at(-1)}`, () => page.getByRole('heading', { name: 'Season 1' }).waitFor());
+    await step('player', `/play/${path.split('/').at(-1)}`, () =>
+      page.getByRole('heading', { name: 'Season 1' }).waitFor(),
+    );
     expect(watched.faults).toEqual([]);
     return took.join(', ');
   }
@@ -192,7 +210,16 @@ describeWithProgram('chromium', 'the console on a large deployment for a long ti
     const { seq } = body.data[0];
     const from = performance.now();
     await expect
-      .poll(async () => shownSeq(await page.getByText(/after entry \d+/).first().innerText()), { timeout: 60_000 })
+      .poll(
+        async () =>
+          shownSeq(
+            await page
+              .getByText(/after entry \d+/)
+              .first()
+              .innerText(),
+          ),
+        { timeout: 60_000 },
+      )
       .toBeGreaterThanOrEqual(seq);
     return (performance.now() - from) / 1000;
   }
@@ -242,5 +269,11 @@ async function serverMemory({ process: { pid } }: Started): Promise<number> {
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) * 1024;
 }
 
-const lineOf = (page: PageMemory | undefined, behind = 0, resident: number, executed: number, begun: number): string =>
+const lineOf = (
+  page: PageMemory | undefined,
+  behind = 0,
+  resident: number,
+  executed: number,
+  begun: number,
+): string =>
   `${since(begun)}: page ${mebibytes(page?.bytes)} and ${page?.nodes} nodes, ${behind.toFixed(1)} s behind; server ${mebibytes(resident)}; ${executed} executed`;

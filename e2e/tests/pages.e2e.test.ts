@@ -115,8 +115,8 @@ const IN_ORDER = `
   bindingsList bindingsRemove bindingsAdd instancesCreate instancesList instancesAggregate instancesRank instancesGet instancesUpdate
   instancesCheck instancesMap
   deploymentsPublish publicExecute publicExecuteEvent publicGet publicInstances publicAggregate publicRank publicInstance publicHistory publicEntry publicVerify publicHead publicProof publicConsistency publicStream
-  deploymentsUnpublish deploymentsExecute deploymentsReplay timersList timersGet timersCancel executionsGet executionsGetPublic
-  historyList historyGet definitionsGet historyVerify historyHead historyProof historyConsistency deploymentsStream deploymentsUsage paymentsList
+  deploymentsUnpublish deploymentsExecute deploymentsTry deploymentsReplay timersList timersGet timersCancel executionsGet executionsGetPublic
+  historyList historyGet definitionsGet historyVerify historyHead historyProof historyConsistency deploymentsStream deploymentsUsage deploymentsOverview paymentsList
   pushesList pushesRetry pushesSkip
   webhooksCreate webhooksList webhooksGet webhooksUpdate webhooksTest webhooksRedeliver webhooksDeliveries webhooksRotateSecret webhooksDelete
   bindingsUpdate schedulesList schedulesPause schedulesResume schedulesRun occurrencesList

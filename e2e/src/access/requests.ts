@@ -32,7 +32,9 @@ export const requests: Readonly<Partial<Record<string, RequestParts>>> = {
   'deployments.create': { body: { name: 'New', bindings: [] } },
   'deployments.update': { body: { description: 'changed' } },
   'deployments.execute': { body: { event: 'run', input: { id: 'A' } } },
-  'deployments.try': { body: { event: 'run', definition: firstVersion } },
+  'deployments.try': {
+    body: { event: 'run', definition: { mutationSettings: { mode: 'direct', template: {} } } },
+  },
   // A fork is never published: what others see of one is what they see of a deployment.
   'deployments.replay': {
     body: { seq: 2 },

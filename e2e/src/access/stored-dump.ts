@@ -1,12 +1,17 @@
 import { Client } from 'pg';
 
-/** Moves by itself: leases, the bus's own bookkeeping, counts of uses, how far other services are followed. */
+/**
+ * Moves by itself: leases, the bus's own bookkeeping, counts of uses, how far other services are followed. Executions are
+ * counted when somebody looks.
+ */
 const VOLATILE = [
   'members',
   'partitions',
   'outbox',
   'inbox_positions',
   'account_quotas',
+  'activity',
+  'activity_heads',
   'progress',
   'pending_syncs',
 ];

@@ -26,7 +26,10 @@ const MEBIBYTE = 2 ** 20;
 const NOISE = 6 * MEBIBYTE;
 
 /** How much more the last third of the samples holds than the first one after the warming up; by their medians. */
-export function growthOf(samples: readonly PageMemory[]): { readonly bytes: number; readonly isFlat: boolean } {
+export function growthOf(samples: readonly PageMemory[]): {
+  readonly bytes: number;
+  readonly isFlat: boolean;
+} {
   const warm = samples.slice(Math.floor(samples.length * WARMING_UP)).map(({ bytes }) => bytes);
   const third = Math.max(1, Math.floor(warm.length / 3));
   const [first, last] = [medianOf(warm.slice(0, third)), medianOf(warm.slice(-third))];

@@ -103,7 +103,7 @@ describeWithProgram('chromium', 'the editor of a version while one types', () =>
     await page.keyboard.type('instance.st', { delay: 20 });
     await page
       .getByRole('listbox', { name: 'Completions' })
-      .getByRole('option', { name: /^starts/ })
+      .getByRole('option', { name: 'startsinteger' })
       .click();
     const condition = page.getByRole('textbox', { name: 'Those for which this holds' });
     await expect.poll(() => condition.textContent()).toBe('instance.starts');

@@ -2,11 +2,11 @@ export type { Deployment, EntityInstance, InstancesOptions } from './deployments
 export type {
   DryRunAnswer,
   DryRunOptions,
-  TryRequest,
   ExecutionAnswer,
   ExecutionRequest,
   Executions,
   JsonObject,
+  TryRequest,
 } from './deployments/executions.js';
 export type { PublishedDeployment } from './deployments/published.js';
 export type { LiveEntry, Push, StreamEvent, StreamOptions } from './deployments/stream.js';

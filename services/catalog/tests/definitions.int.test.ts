@@ -3,11 +3,11 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import {
   bootCatalog,
   codeOf,
-  refusalOf,
   deploymentAddress,
   plantWorld,
   type RunningTestCatalog,
   raceVersion,
+  refusalOf,
 } from './running-catalog.js';
 
 describe('definitions', () => {
@@ -158,15 +158,21 @@ describe('definitions', () => {
     const kept = await claimed(saved.version);
     const ids = { versionId: kept.versionId, eventId: kept.eventId, hash: kept.hash };
     expect({ ...definition, ...ids }).toEqual(kept);
-    expect((await draft({ ...raceVersion, mutationSettings: null }, 'never heard of')).definition.version).toBe(1);
-    const refused = await refusalOf(draft({ mutationSettings: { mode: 'direct', template: { 'cow:A': {} } } }));
+    expect(
+      (await draft({ ...raceVersion, mutationSettings: null }, 'never heard of')).definition.version,
+    ).toBe(1);
+    const refused = await refusalOf(
+      draft({ mutationSettings: { mode: 'direct', template: { 'cow:A': {} } } }),
+    );
     expect([refused.code, refused.errors[0]?.pointer]).toEqual([
       'unknown_entity_schema',
       expect.stringMatching(/^\/definition\/mutationSettings\/template/),
     ]);
-    expect(await codeOf(catalog.ask('definitions.draft', { worldId: worldId + 1_000_000, event: 'race', definition: {} }))).toBe(
-      'world_not_found',
-    );
+    expect(
+      await codeOf(
+        catalog.ask('definitions.draft', { worldId: worldId + 1_000_000, event: 'race', definition: {} }),
+      ),
+    ).toBe('world_not_found');
     expect((await catalog.call('versions.list', { params: inRace() })).pagination.total).toBe(before + 1);
   });
 

@@ -63,12 +63,7 @@ describe('the page for players', () => {
     expect(embedded.statusCode).toBe(200);
     expect(policyOf(embedded)).toMatch(/; frame-ancestors \*$/);
     expect(embedded.headers).not.toHaveProperty('x-frame-options');
-    for (const url of [
-      '/play',
-      `/play/${ADDRESS}`,
-      '/play/assets/index-Ab12.js',
-      '/play/card.png',
-    ]) {
+    for (const url of ['/play', `/play/${ADDRESS}`, '/play/assets/index-Ab12.js', '/play/card.png']) {
       const answer = await open(url);
       expect([url, answer.headers['x-frame-options']]).toEqual([url, 'DENY']);
       expect(policyOf(answer)).toContain("frame-ancestors 'none'");

@@ -34,9 +34,9 @@ import {
   createDeploymentAccess,
   createDeploymentDirectory,
 } from './store/deployments/deployment-directory.js';
+import { createActivity } from './store/journal/activity.js';
 import { keepDefinition } from './store/journal/definitions.js';
 import type { JournalForm } from './store/journal/journal-form.js';
-import { createActivity } from './store/journal/activity.js';
 import { createLifetimes } from './store/journal/lifetimes.js';
 import { createTrees } from './store/journal/merkle-trees.js';
 import { createHeldPartitions } from './store/leases/leases.js';

@@ -20,7 +20,14 @@ export async function rememberDeployment(
     await restore('instances', before.instances);
     await restore('journal_heads', before.heads);
     // What was computed from the journal was in the same database.
-    for (const table of ['lifetimes', 'lifetime_heads', 'merkle_nodes', 'merkle_heads', 'activity', 'activity_heads'])
+    for (const table of [
+      'lifetimes',
+      'lifetime_heads',
+      'merkle_nodes',
+      'merkle_heads',
+      'activity',
+      'activity_heads',
+    ])
       await pool.query(`delete from runtime.${table} where deployment_id = $1`, [id]);
     for (const table of ['journal', 'instance_changes', 'kept_states'])
       await pool.query(

@@ -100,8 +100,13 @@ describe('executions are counted', () => {
 
     // 12,000 entries, of which the last 10 are new enough: the first transaction begins behind the others.
     const long = await plantJournal(db);
-    await plantMany(db, long.id, 12_000, (n) => sql`to_timestamp(${NOW / 1000 - 1}::float8)
-      - case when ${n} > 11990 then interval '0' else interval '50 days' end`);
+    await plantMany(
+      db,
+      long.id,
+      12_000,
+      (n) => sql`to_timestamp(${NOW / 1000 - 1}::float8)
+      - case when ${n} > 11990 then interval '0' else interval '50 days' end`,
+    );
     let transactions = 0;
     const clock = { ...at(NOW), monotonic: () => (transactions += 1) * 600 };
     await createActivity(db, clock)(long.id, 12_000, signal);
@@ -113,7 +118,11 @@ describe('executions are counted', () => {
 
 test('an overview tells everyone who may read the deployment how it goes, and its owner what waits', async () => {
   const template = { result: '{{ fail("Never.") }}' };
-  house.catalog.plantVersion({ event: 'stumble', versionId: 70, mutationSettings: { mode: 'direct', template } });
+  house.catalog.plantVersion({
+    event: 'stumble',
+    versionId: 70,
+    mutationSettings: { mode: 'direct', template },
+  });
   const bindings = ['increment', 'stumble'].map((event) => ({ event, eventVersion: 1 }));
   const { params, execute, createCounter } = await plantDeployment(house, { bindings });
   await createCounter('A');
@@ -126,7 +135,13 @@ test('an overview tells everyone who may read the deployment how it goes, and it
   const overview = async (query: object = {}, caller = {}) =>
     (await house.call('deployments.overview', { params, query: { ...query } }, caller)).data;
   const day = await overview();
-  expect(day).toMatchObject({ of: 'day', stepSeconds: 1800, isBehind: false, payments: [], modelsUsdToday: 0 });
+  expect(day).toMatchObject({
+    of: 'day',
+    stepSeconds: 1800,
+    isBehind: false,
+    payments: [],
+    modelsUsdToday: 0,
+  });
   expect(day.steps).toHaveLength(48);
   expect(day.steps.at(-1)).toMatchObject({ succeeded: 1, failed: 1 });
   expect(day.events).toMatchObject([

@@ -14,7 +14,13 @@ const { signal } = new AbortController();
 /** A month of executions of many events, with latencies of all sizes, of which every fiftieth failed. */
 async function plantMonth() {
   const race = await plantDeployment(db);
-  await plantMany(db, race.id, ENTRIES, (n) => sql`now() - (${ENTRIES} - ${n}) * interval '30 days' / ${ENTRIES}`, EVENTS);
+  await plantMany(
+    db,
+    race.id,
+    ENTRIES,
+    (n) => sql`now() - (${ENTRIES} - ${n}) * interval '30 days' / ${ENTRIES}`,
+    EVENTS,
+  );
   return race.id;
 }
 

@@ -23,5 +23,7 @@ export async function plantMany(
         case when n % 50 = 0 then 'failed' else 'succeeded' end,
         case when n % 50 = 0 then '{"code":"template_failed"}'::jsonb end, '[]', ${at(sql.raw('n'))}, '', '',
         exp(n % 97 / 10.0)
-      from generate_series(${first}::integer, ${Math.min(first + AT_ONCE - 1, entries)}::integer) n`.execute(db);
+      from generate_series(${first}::integer, ${Math.min(first + AT_ONCE - 1, entries)}::integer) n`.execute(
+      db,
+    );
 }

@@ -6,15 +6,6 @@ import { useGuard } from '../api/guard.js';
 import { keyOf, useGet } from '../api/read.js';
 import type { EventVersion } from '../api/records.js';
 import { EVENTS, type EventRef, eventPath, VERSION, VERSIONS } from '../api/worlds.js';
-import { AwaitPage } from '../ui/await-page.js';
-import { Button, ButtonLink } from '../ui/button.js';
-import { Conflict, isConflict } from '../ui/conflict.js';
-import { LeaveGuard } from '../ui/dialog.js';
-import { Required, showFirstWrong, TextField, useRequired } from '../ui/field.js';
-import { type Beside, ErrorNote, problemAt, problemsOf, Said, Unreadable } from '../ui/messages.js';
-import { Card, Page } from '../ui/page.js';
-import { useRefusal } from '../ui/refusal.js';
-import { TryDraft } from './try-draft.js';
 import { useDraftCheck } from '../events/draft-check.js';
 import { NEW_VERSION, type VersionDraft, versionBodyOf, versionDraftOf } from '../events/version-draft.js';
 import { VersionForm } from '../events/version-form.js';
@@ -25,6 +16,15 @@ import {
   versionPart,
   versionProblems,
 } from '../events/version-words.js';
+import { AwaitPage } from '../ui/await-page.js';
+import { Button, ButtonLink } from '../ui/button.js';
+import { Conflict, isConflict } from '../ui/conflict.js';
+import { LeaveGuard } from '../ui/dialog.js';
+import { Required, showFirstWrong, TextField, useRequired } from '../ui/field.js';
+import { type Beside, ErrorNote, problemAt, problemsOf, Said, Unreadable } from '../ui/messages.js';
+import { Card, Page } from '../ui/page.js';
+import { useRefusal } from '../ui/refusal.js';
+import { TryDraft } from './try-draft.js';
 
 /** What the pages show that follow: the service's words beside its answer. */
 const saying = ({ message, warnings }: Beside) => ({

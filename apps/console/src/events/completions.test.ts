@@ -40,7 +40,9 @@ it('in a condition it offers attributes of the schema, members of the input, nam
   const where = (text: string) =>
     completionsOfCondition(text, text.length, known, 'horse')?.options.map(({ label }) => label);
   expect(where('instance.w')?.slice(0, 2)).toEqual(['wins', METHODS[0]]);
-  expect(where('instance.wins > 3 && i')).toEqual(expect.arrayContaining(['instance', 'id', 'input', 'has(']));
+  expect(where('instance.wins > 3 && i')).toEqual(
+    expect.arrayContaining(['instance', 'id', 'input', 'has(']),
+  );
   expect(where('input.')?.[0]).toBe('winner');
   expect(where('entities.')?.[0]).toBe(METHODS[0]);
   expect(where('instance.name == "i')).toBeUndefined();

@@ -52,7 +52,12 @@ it.each([
     'The webhook to https://a does not arrive.',
   ],
   [
-    { overview: { latestFailure: { event: 'race', detail: null }, failures: [{ count: 1200 }, { count: 34 }] } },
+    {
+      overview: {
+        latestFailure: { event: 'race', detail: null },
+        failures: [{ count: 1200 }, { count: 34 }],
+      },
+    },
     '1,234 executions have failed within a day, the latest of race.',
   ],
   [{ overview: { payments: [{ status: 'refund_due', payments: 2 }] } }, '2 payments must be returned.'],

@@ -10,7 +10,11 @@ import { announce } from '../store/changes.js';
 import { putClaims, releaseAll, releaseSeen } from '../store/claims/claim-store.js';
 import { holdSchemasNamed, holdVersionsNamed } from '../store/claims/claim-targets.js';
 import { confirmDefinitions } from '../store/definitions/confirm-definitions.js';
-import { draftDefinition, loadVersionDefinitions, toWorldTexts } from '../store/definitions/load-definitions.js';
+import {
+  draftDefinition,
+  loadVersionDefinitions,
+  toWorldTexts,
+} from '../store/definitions/load-definitions.js';
 import { nextNumber } from '../store/events/event-store.js';
 import { findVersionId, holdVersions, lockVersion } from '../store/events/version-store.js';
 import { indexedSchemas, toSchemaDefinition } from '../store/schemas/schema-store.js';

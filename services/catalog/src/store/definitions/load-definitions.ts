@@ -36,7 +36,12 @@ export async function findVersionDefinitions(
 /** A version that is not saved, as it would run. It has no ids. */
 export async function draftDefinition(
   db: Db,
-  { world_id, event, version, definition }: Pick<VersionInWorld, 'world_id' | 'event' | 'version' | 'definition'>,
+  {
+    world_id,
+    event,
+    version,
+    definition,
+  }: Pick<VersionInWorld, 'world_id' | 'event' | 'version' | 'definition'>,
 ): Promise<VersionDefinition> {
   const liveOf = await liveSchemas(db, [{ world_id, definition }], ['id', 'name', 'definition', 'hash']);
   const schemas = definitionsOf(liveOf({ world_id, definition }));

@@ -379,9 +379,7 @@ export const RECORD_EXAMPLES: Readonly<Record<string, unknown>> = {
   DeploymentOverview: {
     ...{ of: 'day', stepSeconds: 1800 },
     steps: [{ at: '2026-11-21T09:30:00.000Z', succeeded: 41, failed: 1 }],
-    events: [
-      { event: 'race-result', succeeded: 41, failed: 1, medianMs: 2.1, p95Ms: 4.3, usd: null },
-    ],
+    events: [{ event: 'race-result', succeeded: 41, failed: 1, medianMs: 2.1, p95Ms: 4.3, usd: null }],
     failures: [{ code: 'template_failed', count: 1, events: ['race-result'] }],
     latestFailure: {
       ...{ seq: 18, event: 'race-result', executedAt: at('30:12'), code: 'template_failed' },

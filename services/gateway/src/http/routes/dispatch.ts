@@ -92,7 +92,8 @@ function callOverBus(
 ): Promise<OperationReply> {
   const call = { caller, requestId, deadline, signal };
   const ask = passesOn === true ? askForText(bus) : (bus.call as CallForReply);
-  if (rpc.name === 'deployments.replay' || rpc.name === 'deployments.try') return ask(rpc, request, { ...call, deadline: deadline + longerMs });
+  if (rpc.name === 'deployments.replay' || rpc.name === 'deployments.try')
+    return ask(rpc, request, { ...call, deadline: deadline + longerMs });
   if (rpc.name !== 'deployments.execute') return ask(rpc, request, call);
   const execution = request as Execution;
   const executing = { callId: crypto.randomUUID(), ...call };

@@ -78,7 +78,13 @@ export function executionWrites(context: RuntimeContext): OwnedHandlers<Writes> 
 
 export const draftTries = (context: RuntimeContext): OwnedHandlers<typeof draftRpcs> => ({
   'deployments.try': async (deployment, { body: { event, input, ...tried } }, call) => {
-    const request = { deploymentId: deployment.id, event, input, trigger: 'admin', walletAddress: null } as const;
+    const request = {
+      deploymentId: deployment.id,
+      event,
+      input,
+      trigger: 'admin',
+      walletAddress: null,
+    } as const;
     return { data: await dryRun(context, request, { ...tried, modelPointer: '/aiModelId' }, call) };
   },
 });

@@ -101,7 +101,9 @@ function dryRunItem<T>(
     },
     decide: (state, _ids, now) => {
       const resolved =
-        eventVersion === undefined && draft === undefined ? resolveEvent(state, request, confirmed) : resolveTried(state, confirmed);
+        eventVersion === undefined && draft === undefined
+          ? resolveEvent(state, request, confirmed)
+          : resolveTried(state, confirmed);
       if (resolved === 'prepare') return { kind: 'prepare' };
       const { definition } = resolved;
       const randomness = definition.draws ? sourceForNothing() : undefined;
