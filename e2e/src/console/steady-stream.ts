@@ -27,7 +27,8 @@ export function startSteadyStream(
   let [sent, done, isEnding] = [0, 0, false];
   let failed: unknown;
   const execute = async () => {
-    const number = (sent += 1);
+    sent += 1;
+    const number = sent;
     await deployment.execute({ event, input: inputOf(number) }, { idempotencyKey: `stream ${number}` });
     done += 1;
   };

@@ -107,10 +107,10 @@ describe('executions are counted', () => {
       (n) => sql`to_timestamp(${NOW / 1000 - 1}::float8)
       - case when ${n} > 11990 then interval '0' else interval '50 days' end`,
     );
-    let transactions = 0;
-    const clock = { ...at(NOW), monotonic: () => (transactions += 1) * 600 };
+    const asked: number[] = [];
+    const clock = { ...at(NOW), monotonic: () => asked.push(0) * 600 };
     await createActivity(db, clock)(long.id, 12_000, signal);
-    expect(transactions).toBeLessThan(4);
+    expect(asked.length).toBeLessThan(4);
     expect(await countedTo(db, long.id)).toBe(12_000);
     expect((await readActivity(db, long.id, MONTH)).steps).toMatchObject([{ succeeded: 9, failed: 1 }]);
   });
