@@ -15,7 +15,7 @@ import type { CatalogLimits } from './core/limits.js';
 import { checkHandlers } from './operations/check-definitions.js';
 import { definitionHandlers } from './operations/definitions.js';
 import { eventHandlers } from './operations/events/event-handlers.js';
-import { versionHandlers } from './operations/events/version-handlers.js';
+import { draftHandlers, versionHandlers } from './operations/events/version-handlers.js';
 import type { CatalogContext } from './operations/operation.js';
 import { attributeHandlers, entitySchemaHandlers } from './operations/schemas/schema-handlers.js';
 import { worldHandlers } from './operations/worlds.js';
@@ -30,6 +30,7 @@ export const catalogHandlers = (context: CatalogContext): CatalogHandlers => ({
     ...attributeHandlers(context),
     ...eventHandlers(context),
     ...versionHandlers(context),
+    ...draftHandlers(context),
     ...checkHandlers(context),
   }),
   ...definitionHandlers(context),

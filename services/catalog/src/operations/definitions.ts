@@ -5,7 +5,6 @@ import {
   type VersionDefinition,
   type WorldTexts,
 } from '@orrery/contracts';
-import { EMPTY_VERSION } from '../core/definitions/stored-version.js';
 import { announce } from '../store/changes.js';
 import { putClaims, releaseAll, releaseSeen } from '../store/claims/claim-store.js';
 import { holdSchemasNamed, holdVersionsNamed } from '../store/claims/claim-targets.js';
@@ -15,34 +14,23 @@ import {
   loadVersionDefinitions,
   toWorldTexts,
 } from '../store/definitions/load-definitions.js';
-import { nextNumber } from '../store/events/event-store.js';
 import { findVersionId, holdVersions, lockVersion } from '../store/events/version-store.js';
 import { indexedSchemas, toSchemaDefinition } from '../store/schemas/schema-store.js';
 import { holdWorldById, ownWorld } from '../store/worlds/world-access.js';
 import { describeWorld } from '../store/worlds/world-store.js';
-import { prepareVersion } from './events/version-handlers.js';
 import { type CatalogContext, type Change, changing } from './operation.js';
 
 const INDEXED_AT_ONCE = 1000;
 
 /** What other services ask. */
-export const definitionHandlers = (context: CatalogContext): Handlers<typeof definitionRpcs> => ({
+export const definitionHandlers = (
+  context: CatalogContext,
+): Handlers<Omit<typeof definitionRpcs, 'definitions.draft'>> => ({
   'definitions.confirm': (asked) => confirmDefinitions(context, asked),
 
   'definitions.find': async ({ worldId, event, version }) => ({
     versionId: await findVersionId(context.db, worldId, event, version),
   }),
-
-  'definitions.draft': ({ worldId, event, definition: body }, call) =>
-    changing(context, call, async (change) => {
-      if ((await holdWorldById(change.trx, worldId)) === undefined) throw new ServiceError('world_not_found');
-      const prepared = await prepareVersion(change, worldId, EMPTY_VERSION, body, '/definition');
-      const version = await nextNumber(change.trx, worldId, event);
-      const { definition } = prepared;
-      return {
-        definition: await draftDefinition(change.trx, { world_id: worldId, event, version, definition }),
-      };
-    }),
 
   'definitions.indexed': async ({ after }) => {
     const schemas = await indexedSchemas(context.db, after, INDEXED_AT_ONCE);

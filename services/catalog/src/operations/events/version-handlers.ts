@@ -1,6 +1,7 @@
 import {
   type Caller,
   type CatalogChanged,
+  type definitionRpcs,
   type FieldProblem,
   type Handlers,
   paginationOf,
@@ -24,7 +25,8 @@ import {
 import { below, refuseProblems } from '../../core/problems.js';
 import { announce } from '../../store/changes.js';
 import { claimantsOf } from '../../store/claims/claim-store.js';
-import { findEvent, holdEvent, takeNumber } from '../../store/events/event-store.js';
+import { draftDefinition } from '../../store/definitions/load-definitions.js';
+import { findEvent, holdEvent, nextNumber, takeNumber } from '../../store/events/event-store.js';
 import { hashesOf, liveSchemas } from '../../store/events/live-schemas.js';
 import { toVersionRecord } from '../../store/events/version-record.js';
 import {
@@ -42,7 +44,7 @@ import {
 import { holdSchemas } from '../../store/schemas/schema-store.js';
 import type { Db, Hold } from '../../store/tables/db.js';
 import type { EntitySchemaRow, EventRow, VersionRow, WorldRow } from '../../store/tables/schema.js';
-import { ownWorld, visibleWorld } from '../../store/worlds/world-access.js';
+import { holdWorldById, ownWorld, visibleWorld } from '../../store/worlds/world-access.js';
 import { namesIn } from '../../store/worlds/world-members.js';
 import {
   type CallersChange,
@@ -107,6 +109,20 @@ export function versionHandlers(context: CatalogContext): Handlers<typeof versio
       deleting(context, call, (change) => removeVersion(change, params)),
   };
 }
+
+/** A version that is not saved, for a try of it. */
+export const draftHandlers = (
+  context: CatalogContext,
+): Handlers<Pick<typeof definitionRpcs, 'definitions.draft'>> => ({
+  'definitions.draft': ({ worldId, event, definition: body }, call) =>
+    changing(context, call, async (change) => {
+      const { trx } = change;
+      if ((await holdWorldById(trx, worldId)) === undefined) throw new ServiceError('world_not_found');
+      const { definition } = await prepareVersion(change, worldId, EMPTY_VERSION, body, '/definition');
+      const version = await nextNumber(trx, worldId, event);
+      return { definition: await draftDefinition(trx, { world_id: worldId, event, version, definition }) };
+    }),
+});
 
 interface Around {
   readonly world: WorldRow;
@@ -208,7 +224,7 @@ interface PreparedVersion {
  * template must exist too. They are locked as well, so a deletion that waits sees the template, and are not linked:
  * docs/catalog.md says what the hashes of a version cover.
  */
-export async function prepareVersion(
+async function prepareVersion(
   { trx, now, limits }: Change,
   worldId: number,
   current: StoredVersion,
