@@ -63,13 +63,13 @@ const NFC = 'packages/contracts/src/records/fields.ts';
 /** Files that parse single texts, what Orrery has written for itself, or what its operator or a chain's node has. */
 const OWN_JSON: ReadonlySet<string> = new Set([
   'packages/contracts/src/json/json.ts',
+  'packages/deciding/src/answers/read-answer.ts',
   'packages/bus/src/nats/append.ts',
   'packages/bus/src/nats/packs.ts',
   'packages/bus/src/wire/wire-format.ts',
   'packages/service-host/src/settings/chain-file.ts',
   'services/chain-pusher/src/chains/rpc/json-rpc.ts',
   'services/chain-pusher/src/chains/solana/solana-transaction.ts',
-  'services/runtime/src/core/prompting/read-answer.ts',
   'services/runtime/src/runs/models/model-file.ts',
   'services/runtime/src/runs/payments/payment-config.ts',
 ]);
@@ -114,7 +114,7 @@ describe('import boundaries', () => {
   });
 
   it('parses JSON of others in one place, which knows a defect of JSON.parse', () => {
-    const ours = /^(services|packages\/(bus|contracts|database|service-host|expressions))\//;
+    const ours = /^(services|packages\/(bus|contracts|database|deciding|service-host|expressions))\//;
     const wrong = sources.filter(
       (file) =>
         ours.test(file) && !isTestFile(file) && !OWN_JSON.has(file) && /\bJSON\.parse\b/.test(codeOf(file)),

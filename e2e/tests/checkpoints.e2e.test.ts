@@ -81,8 +81,15 @@ async function rewrite({ path, id }: MadeDeployment, seq: number): Promise<void>
   );
 }
 
-/** Takes the last entries away, as if they had never been. */
+/** Takes the last entries away, races all of them, as if they had never been. */
 async function cut({ id }: MadeDeployment, from: number): Promise<void> {
+  await query(
+    database.url,
+    `update runtime.instances i set revision = i.revision - lost.n,
+       state = jsonb_set(i.state, '{wins}', to_jsonb((i.state->>'wins')::integer - lost.n))
+     from (select count(*)::integer as n from runtime.journal where deployment_id = ${id} and seq >= ${from}) lost
+     where i.deployment_id = ${id}`,
+  );
   await query(database.url, `delete from runtime.journal where deployment_id = ${id} and seq >= ${from}`);
   await query(
     database.url,

@@ -114,7 +114,7 @@ const IN_ORDER = `
   deploymentsCreate deploymentsDelete deploymentsCreate deploymentsList deploymentsGet deploymentsUpdate
   bindingsList bindingsRemove bindingsAdd instancesCreate instancesList instancesAggregate instancesRank instancesGet instancesUpdate
   instancesCheck instancesMap
-  deploymentsPublish publicExecute publicExecuteEvent publicGet publicInstances publicAggregate publicRank publicInstance publicHistory publicEntry publicVerify publicHead publicProof publicConsistency publicStream
+  deploymentsPublish publicExecute publicExecuteEvent publicGet publicInstances publicAggregate publicRank publicInstance publicHistory publicEntry publicDefinition publicVerify publicHead publicProof publicConsistency publicStream
   deploymentsUnpublish deploymentsExecute deploymentsTry deploymentsReplay timersList timersGet timersCancel executionsGet executionsGetPublic
   historyList historyGet definitionsGet historyVerify historyHead historyProof historyConsistency deploymentsStream deploymentsUsage deploymentsOverview paymentsList
   pushesList pushesRetry pushesSkip
@@ -166,7 +166,7 @@ describe('the examples of openapi.json', () => {
       worldsCreate: ({ address = '' }) => known.set(shown('worldsGet', 'idOrAddress'), address),
       deploymentsCreate: ({ address = '' }) => known.set(shown('deploymentsGet', 'address'), address),
       publicExecute: ({ historyId = '' }) => known.set(shown('historyGet', 'historyId'), historyId),
-      historyGet: ({ versionHash = '' }) => known.set(shown('definitionsGet', 'hash'), versionHash),
+      publicEntry: ({ versionHash = '' }) => known.set(shown('definitionsGet', 'hash'), versionHash),
       webhooksCreate: ({ id = '' }) => known.set(shown('webhooksGet', 'webhookId'), id),
       keysCreate: ({ id = '' }) => known.set(shown('keysRevoke', 'id'), id),
       authChallenge: ({ message = '' }) => {

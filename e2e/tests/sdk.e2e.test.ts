@@ -80,7 +80,8 @@ describe('the SDK', () => {
     expect(stderr).toBe('');
     expect(stdout).toContain('400 validation_failed\n/name ');
     expect(stdout).toMatch(/^2 \{ 'horse:HORSE_1': \{ wins: 1 \} \}$/m);
-    expect(stdout).toMatch(/^holds until entry 7, whose hash is [0-9a-f]{64}\n$/m);
+    expect(stdout).toMatch(/^holds until entry 7, whose hash is [0-9a-f]{64}$/m);
+    expect(stdout).toMatch(/^true \{ rerun: \d, notRerun: \{\} \}$/m);
   });
 
   it('knows which errors may be tried again', () => {

@@ -16,6 +16,7 @@ import { addPartitionsCommands } from './operator/partitions-commands.js';
 import { addPublicCommands } from './public/public-commands.js';
 import { takeServerOptionsEarly } from './server/find-server.js';
 import type { CommandContext } from './terminal/context.js';
+import { addVerifyCommand } from './verification/verify-command.js';
 import { addWitnessCommand } from './verification/witness-command.js';
 import { addWalletsCommands } from './wallets/wallet-file.js';
 import { addReplayCommand } from './what-if/replay-command.js';
@@ -42,6 +43,7 @@ export function createProgram(context: CommandContext): Command {
   addOperationsCommands(program, context);
   addStreamCommand(program, context);
   addReplayCommand(program, context);
+  addVerifyCommand(program, context);
   addWitnessCommand(program, context);
   addAccountsCommands(program, context);
   addPublicCommands(program, context);

@@ -43,7 +43,8 @@ const PUBLIC: Readonly<Record<string, Expected>> = {
 
 /** What the contract's `access` means for a caller and a target. */
 export function expectedAnswer(operation: RoutedOperation, caller: CallerName, target: Target): Expected {
-  const { scope, relation } = operation.access;
+  const { scope } = operation.access;
+  const relation = isUnopened(operation) ? 'owner' : operation.access.relation;
   if (operation.http.signed === true) return [401, 'invalid_signature'];
   // Who knows the id of a public execution may read it: the worlds have none.
   if (operation.name === 'executions.getPublic') return [404, 'execution_not_found'];
@@ -65,11 +66,15 @@ export function expectedAnswer(operation: RoutedOperation, caller: CallerName, t
   return relation === 'visible' ? 'success' : [403, 'forbidden'];
 }
 
+/** Definitions are the owner's where the deployment does not open them, and those of the matrix do not. */
+const isUnopened = (operation: RoutedOperation): boolean => parametersOf(operation).at(-1) === 'hash';
+
 /** Of a published deployment anyone is told the same, its owner too. */
 function openedAnswer(operation: RoutedOperation, target: Target): Expected {
   const parameters = parametersOf(operation);
   const isThere = target.kind === 'owned' ? target.visible.deployment : target.kind === 'leafless';
   if (!isThere) return [404, codeOf('address')];
+  if (isUnopened(operation)) return [403, 'forbidden'];
   return target.kind === 'leafless' ? [404, codeOf(parameters.at(-1))] : 'success';
 }
 

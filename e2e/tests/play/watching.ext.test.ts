@@ -39,6 +39,17 @@ describeWithProgram('chromium', 'watching on the page for players', () => {
     await expectPlayable(watched);
   });
 
+  it('decides again what was played, where the owner has opened the rules', async () => {
+    await enter('Cleo');
+    await house.api.put(house.world.path, { isCodePublic: true });
+    await using watched = await house.open(house.world.address);
+    const { page } = watched;
+    await page.getByRole('button', { name: 'Verify' }).click();
+    await page.getByText(/and the outcome of [1-9]\d* plays? by its rules\./).waitFor();
+    expect(await page.getByText('which the owner has not opened').count()).toBe(0);
+    await expectPlayable(watched);
+  });
+
   it('shows any moment, by a link that can be shared', async () => {
     for (const name of ['Bo', 'Bo', 'Bo']) await enter(name);
     await using watched = await house.open(house.world.address);

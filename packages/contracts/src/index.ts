@@ -1,3 +1,4 @@
+export { sha256Hex, utf8Bytes } from '#platform';
 export * from './catalog/attributes.js';
 export * from './catalog/check-definitions.js';
 export * from './catalog/contract.js';

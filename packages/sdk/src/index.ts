@@ -46,6 +46,7 @@ export type {
 export type { RequestOptions } from './requests/operation-types.js';
 export type { ClientOptions } from './requests/requests.js';
 export { type Checkpoint, CheckpointError, type CheckpointFault } from './verification/checkpoint.js';
+export type { CheckedDecisions, NotCheckedSeed, NotRerun } from './verification/decision-check.js';
 export type {
   CheckpointOptions,
   CheckpointPath,

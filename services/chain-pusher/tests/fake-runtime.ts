@@ -40,7 +40,14 @@ export interface Execution {
 const at = '2026-11-21T09:30:00.000Z';
 const RECORD = {
   ...{ id: 1, worldId: 1, worldAddress: newAddress(), name: 'Season 1', description: null, source: null },
-  ...{ mode: 'upgradable' as const, isPublic: false, isPaused: false, isLLMPublic: false, lockedAt: null },
+  ...{
+    mode: 'upgradable' as const,
+    isPublic: false,
+    isPaused: false,
+    isLLMPublic: false,
+    isCodePublic: false,
+    lockedAt: null,
+  },
   ...{ aiModelId: null, aiDailyBudgetUsd: null, payToAddress: null, definitionHash: null },
   ...{ createdAt: at, updatedAt: at },
 };

@@ -1,3 +1,4 @@
+import { QUICKNET_HASH } from '@orrery/deciding';
 import { contentsOf, KEYS_FORM, readChainFile, readContentLimits, readKeys } from '@orrery/service-host';
 import {
   databaseUrl,
@@ -10,7 +11,6 @@ import {
 import { z } from 'zod';
 import { KEY_FORM, parseSigningKeys, type SigningKey } from './core/merkle/checkpoint.js';
 import type { Model } from './core/prompting/model.js';
-import { QUICKNET_HASH } from './core/randomness/beacon.js';
 import type { BeaconConfig } from './runs/asking/beacons.js';
 import { type ModelFile, openModelFile } from './runs/models/model-file.js';
 import { type PaymentConfig, readPayments, TEST_NETWORKS } from './runs/payments/payment-config.js';

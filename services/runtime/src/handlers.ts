@@ -1,7 +1,6 @@
 import type { CallContext, Handlers, OwnedRpcs, runtimeContract } from '@orrery/contracts';
+import { MAX_CHANGES, MAX_READ } from '@orrery/deciding';
 import type { Semaphore } from '@orrery/service-kit';
-import { MAX_CHANGES } from './core/deciding/apply-proposal.js';
-import { MAX_READ } from './core/deciding/execution.js';
 import {
   forwardHandlers,
   type OwnedHandlers,

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { canonicalHash, ServiceError } from '@orrery/contracts';
+import { raceDefinition } from '@orrery/deciding/test-support';
 import {
   completes,
   fails,
@@ -13,7 +14,7 @@ import {
   startModelServer,
 } from '@orrery/testing/model-server';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { modelAt, raceDefinition, world } from '../src/core/prompting/ai.test-support.js';
+import { modelAt, world } from '../src/core/prompting/ai.test-support.js';
 import type { ModelUsage } from '../src/core/prompting/model.js';
 import { FAILURE_INTERVAL_MS, FAILURES_TO_OPEN } from '../src/runs/asking/call-limits.js';
 import { askingAt, hastyClock } from './ai-question.js';

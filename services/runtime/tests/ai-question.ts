@@ -1,9 +1,8 @@
 import type { JsonObject, VersionDefinition } from '@orrery/contracts';
+import { applyMutation, compileDefinition, readForExecution } from '@orrery/deciding';
+import { entities, executionOf, raceDefinition, viewOf } from '@orrery/deciding/test-support';
 import { type Clock, createLogger, systemClock } from '@orrery/service-kit';
-import { applyMutation, readForExecution } from '../src/core/deciding/execute-event.js';
-import { compileDefinition } from '../src/core/deciding/execution.js';
-import { executionOf, viewOf } from '../src/core/deciding/execution.test-support.js';
-import { entities, modelAt, raceDefinition, world } from '../src/core/prompting/ai.test-support.js';
+import { modelAt, world } from '../src/core/prompting/ai.test-support.js';
 import type { Evidence, Model, ModelExchange, ModelUsage } from '../src/core/prompting/model.js';
 import { DeciderFailed, type DeciderRequest } from '../src/core/prompting/model.js';
 import { createModelDecider } from '../src/runs/asking/model-decider.js';

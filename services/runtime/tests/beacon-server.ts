@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { bls12_381 } from '@noble/curves/bls12-381.js';
-import { type ChainInfo, hashOfChain } from '../src/core/randomness/beacon.js';
+import { type ChainInfo, hashOfChain } from '@orrery/deciding';
 
 const DST = { DST: 'BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_NUL_' };
 

@@ -76,7 +76,7 @@ it('draws from a round that is fixed before it is signed, which a stranger verif
   const check = { params: planted.params, query: { decisions: 'true' } };
   expect((await house.call('history.verify', check)).data).toMatchObject({
     valid: true,
-    decisions: { rerun: 1, notRerun: {} },
+    decisions: { rerun: 1, notRerun: {}, seeds: { checked: 1, notChecked: {} } },
   });
 });
 

@@ -1,8 +1,8 @@
 import { connect, type Database, migrate } from '@orrery/database';
+import { type JournalEntryDraft, sealEntry } from '@orrery/deciding';
 import { createLogger } from '@orrery/service-kit';
 import { createTestDatabase, type TestDatabase } from '@orrery/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { type JournalEntryDraft, sealEntry } from '../src/core/entries/entry.js';
 import { type Batch, batchRows, newBatch, newTimerWrites } from '../src/store/commit/batch.js';
 import {
   createCommit,

@@ -1,7 +1,7 @@
 import type { HashedEntry, JsonObject } from '@orrery/contracts';
+import { hashOf } from '@orrery/deciding';
 import { withClient } from '@orrery/testing/servers';
 import { expect, it, vi } from 'vitest';
-import { hashOf } from '../src/core/entries/entry.js';
 import { sendsTo, WALLET } from './paying.js';
 import { plantDeployment, prepareHouse } from './running-runtime.js';
 

@@ -1,6 +1,6 @@
+import { decideExecution } from '@orrery/deciding';
+import { executionOf, viewOf } from '@orrery/deciding/test-support';
 import { expect, it } from 'vitest';
-import { decideExecution } from '../src/core/deciding/execute-event.js';
-import { executionOf, viewOf } from '../src/core/deciding/execution.test-support.js';
 import { executions } from './hostile-executions.js';
 
 /** Twice what deciding one execution may take on a quiet machine: meanwhile no other deployment of the process is served. */

@@ -12,6 +12,8 @@ import {
   type VersionDefinition,
   worldRpcs,
 } from '@orrery/contracts';
+import { hashOfDefinition } from '@orrery/deciding';
+import { keptDefinition } from '../src/store/journal/definitions.js';
 
 /** The part of the catalog's contract that the runtime uses. */
 export const usedContract = defineContract('catalog', {
@@ -55,7 +57,11 @@ export function createFakeCatalog() {
       schemas: Object.fromEntries(schemas),
     };
     const hash = canonicalHash(content as unknown as JsonObject);
-    return { ...content, versionHash: hash, hash };
+    return {
+      ...content,
+      versionHash: hashOfDefinition(keptDefinition({ ...content, versionHash: '', hash })),
+      hash,
+    };
   };
   const named = ({ event, version }: { event: string; version: number }, index: number) => {
     const ofEvent = [...versions.values()].filter((one) => one.event === event);
@@ -217,7 +223,8 @@ export function createFakeCatalog() {
         name,
         attributes: [...attributes],
       };
-      schemas.set(name, { ...content, hash: canonicalHash(content as unknown as JsonObject) });
+      const { schemaId: _, ...hashed } = content;
+      schemas.set(name, { ...content, hash: canonicalHash(hashed as unknown as JsonObject) });
     },
     removeSchema: (name: string) => schemas.delete(name),
     plantVersion: (parts: VersionParts): VersionDefinition => {

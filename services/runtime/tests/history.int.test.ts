@@ -186,7 +186,7 @@ test.each(['x', randomUUID(), '../1'])('there is no entry %s', async (historyId)
 
 test('next of a verification is a from that the contract takes, to the last instance', async () => {
   const see = async (): Promise<SeenDeployment> => ({
-    ...{ ...race, worldId: 1, worldAddress: '0x1', isLLMPublic: false, isOwner: true },
+    ...{ ...race, worldId: 1, worldAddress: '0x1', isLLMPublic: false, isCodePublic: false, isOwner: true },
   });
   const handlers = historyHandlers({
     ...noDecisions,

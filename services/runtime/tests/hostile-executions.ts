@@ -1,5 +1,5 @@
 import type { AttributeDefinition, JsonObject, JsonValue } from '@orrery/contracts';
-import type { executionOf, viewOf } from '../src/core/deciding/execution.test-support.js';
+import type { executionOf, viewOf } from '@orrery/deciding/test-support';
 
 type Parts = Parameters<typeof executionOf>[0];
 type States = Parameters<typeof viewOf>[0];

@@ -6,15 +6,19 @@ import {
   newAddress,
 } from '@orrery/contracts';
 import { connect, jsonb, migrate } from '@orrery/database';
+import {
+  type CheckedChanges,
+  compileSchema,
+  genesisHash,
+  type InstanceState,
+  type JournalEntryDraft,
+  noChanges,
+  sealEntry,
+} from '@orrery/deciding';
 import { createLogger, Resources } from '@orrery/service-kit';
 import { createTestDatabase, PATIENT } from '@orrery/testing';
 import { afterAll } from 'vitest';
-import { noChanges } from '../src/core/deciding/check-changes.js';
-import type { InstanceState } from '../src/core/deciding/execution.js';
-import { compileSchema } from '../src/core/deciding/execution.js';
 import { decideManualWrite } from '../src/core/deciding/manual-write.js';
-import type { CheckedChanges } from '../src/core/entries/entry.js';
-import { genesisHash, type JournalEntryDraft, sealEntry } from '../src/core/entries/entry.js';
 import { migrations } from '../src/store/tables/migrations/index.js';
 import type { RuntimeSchema } from '../src/store/tables/schema.js';
 

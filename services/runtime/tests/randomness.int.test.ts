@@ -1,8 +1,8 @@
 import { createHash, createHmac } from 'node:crypto';
 import { canonicalHash, type HashedEntry, type HistoryEntry, type JsonObject } from '@orrery/contracts';
+import { hashOf } from '@orrery/deciding';
 import { withClient } from '@orrery/testing/servers';
 import { expect, it } from 'vitest';
-import { hashOf } from '../src/core/entries/entry.js';
 import { codeOf, plantDeployment, prepareHouse } from './running-runtime.js';
 
 const house = await prepareHouse();
@@ -155,7 +155,7 @@ it('computes every decision that drew again, and sees what was drawn otherwise',
   await planted.execute({ draw: true }, {}, 'maybe');
   expect(await verifyDecisions(planted)).toMatchObject({
     valid: true,
-    decisions: { rerun: 5, notRerun: {} },
+    decisions: { rerun: 5, notRerun: {}, seeds: { checked: 5, notChecked: {} } },
   });
   await reveal(planted);
   await planted.execute({ id: 'a' }, {}, 'roll');

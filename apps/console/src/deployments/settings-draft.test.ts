@@ -9,6 +9,7 @@ const deployment = {
   aiDailyBudgetUsd: 2.5,
   payToAddress: null,
   isLLMPublic: false,
+  isCodePublic: false,
 } as Deployment;
 
 it('changes nothing as long as nothing was edited', () => {

@@ -13,6 +13,7 @@ export const SETTINGS_LABELS: FieldLabels = {
   '/aiDailyBudgetUsd': 'Daily budget of models',
   '/payToAddress': 'Address that payments go to',
   '/isLLMPublic': 'Prompts and answers of models are public',
+  '/isCodePublic': 'Definitions are public',
 };
 
 interface SettingsFieldsProps {
@@ -30,7 +31,6 @@ export const NameFields = ({ field }: SettingsFieldsProps) => (
 
 export function ModelAndPaymentFields(props: SettingsFieldsProps) {
   const { field } = props;
-  const { label, value, onChange } = field('isLLMPublic');
   return (
     <div className="grid grid-cols-1 gap-4 sm:grid-cols-2">
       <ModelField {...props} />
@@ -45,15 +45,27 @@ export function ModelAndPaymentFields(props: SettingsFieldsProps) {
         hint="0x… for EVM chains, base58 for Solana. Without one nobody can pay for public events."
         spellCheck={false}
       />
-      <CheckField
-        label={label}
-        hint="Others who can read the history see them."
-        className="sm:mt-5"
-        checked={value}
-        onChange={onChange}
+      <PublicField {...field('isLLMPublic')} hint="Others who can read the history see them." />
+      <PublicField
+        {...field('isCodePublic')}
+        hint="Others who can read the history read templates and prompts that it has executed, and can decide it again."
       />
     </div>
   );
+}
+
+function PublicField({
+  label,
+  hint,
+  value,
+  onChange,
+}: {
+  label: string;
+  hint: string;
+  value: boolean;
+  onChange: (value: boolean) => void;
+}) {
+  return <CheckField label={label} hint={hint} className="sm:mt-5" checked={value} onChange={onChange} />;
 }
 
 function ModelField({ field, isModelFixed = false }: SettingsFieldsProps) {
@@ -86,6 +98,7 @@ export const EMPTY_SETTINGS = {
   aiDailyBudgetUsd: '',
   payToAddress: '',
   isLLMPublic: false,
+  isCodePublic: false,
 };
 export type SettingsDraft = Readonly<typeof EMPTY_SETTINGS>;
 
@@ -96,6 +109,7 @@ export const draftOfSettings = (deployment: Deployment): SettingsDraft => ({
   aiDailyBudgetUsd: deployment.aiDailyBudgetUsd === null ? '' : String(deployment.aiDailyBudgetUsd),
   payToAddress: deployment.payToAddress ?? '',
   isLLMPublic: deployment.isLLMPublic,
+  isCodePublic: deployment.isCodePublic,
 });
 
 export const editsOf = (stored: SettingsDraft, draft: SettingsDraft): Partial<SettingsDraft> =>
@@ -115,6 +129,7 @@ export function settingsOf(draft: SettingsDraft): Required<Omit<Settings, 'isKep
     aiDailyBudgetUsd: budget === '' ? null : Number.isFinite(number) ? number : (budget as unknown as number),
     payToAddress: textOrNull(draft.payToAddress),
     isLLMPublic: draft.isLLMPublic,
+    isCodePublic: draft.isCodePublic,
   };
 }
 

@@ -10,6 +10,7 @@ import { classes } from '../ui/classes.js';
 import { ErrorNote, Progress } from '../ui/messages.js';
 import { Card, Details, Section } from '../ui/page.js';
 import { CopyableCode } from '../ui/values.js';
+import { proofSentence } from './proof-sentence.js';
 
 export default function VerifyPage() {
   const ref = useDeploymentRef();
@@ -17,7 +18,7 @@ export default function VerifyPage() {
   return (
     <Section
       title="Verify the history"
-      lead="This page reads the whole journal, recomputes the hash of every entry and every state, and compares them with what the service shows. Nothing is taken on trust."
+      lead="This page reads the whole journal, recomputes the hash of every entry and every state, decides every execution again whose definition you may read, and compares all that with what the service shows."
       actions={
         run.isPending ? (
           <Button onClick={stop}>Stop</Button>
@@ -65,7 +66,9 @@ function useVerification({ world, deployment }: DeploymentRef) {
       setProgress(BEGIN);
       const from = performance.now();
       const onProgress = atMostEvery(SHOWN_EVERY_MS, (seq, last) => setProgress({ seq, last }));
-      const verified = await orrery.deployment(world, deployment).verifyHistory({ signal, onProgress });
+      const verified = await orrery
+        .deployment(world, deployment)
+        .verifyHistory({ decisions: true, signal, onProgress });
       return { verified, ms: performance.now() - from };
     },
   });
@@ -106,6 +109,7 @@ function Verdict({ deployment, verified, ms }: VerdictProps) {
         )}
       >
         <p className={`text-lg font-semibold ${valid ? 'text-ok' : 'text-bad'}`}>{verdictOf(verified)}</p>
+        {valid && <p className="mt-1 max-w-3xl">{proofSentence(verified)}</p>}
         {firstDivergence !== null && (
           <>
             <p className="mt-1 max-w-3xl">{FAULTS[firstDivergence.what]}</p>
@@ -133,6 +137,9 @@ function Verdict({ deployment, verified, ms }: VerdictProps) {
             'Instances compared':
               instances?.toLocaleString('en') ??
               'none: the source of this clone cannot be read, so only the chain of hashes was checked',
+            ...(verified.decisions && {
+              'Executions decided again': verified.decisions.rerun.toLocaleString('en'),
+            }),
             Time: `${(ms / 1000).toFixed(1)} s`,
           }}
         />
@@ -167,4 +174,10 @@ export const FAULTS: Record<Divergence['what'], string> = {
   checkpoint_differs: 'The entries are not those of the checkpoint that was kept: the history was rewritten.',
   head_differs: 'The entries are not those that the operator signs.',
   tail_lost: 'The database lost entries that the checkpoint covers.',
+  decision_differs:
+    'An execution has an outcome that its definition does not give: it was not decided by these rules.',
+  draws_differ:
+    'Random numbers of an execution are not made of the secret, or the round of a beacon, that the entry names.',
+  definition_differs: 'The definition that is kept for an entry is not the one that the entry names.',
+  exchange_differs: 'What a model was asked or answered is not what the entry names.',
 };

@@ -78,7 +78,7 @@ function WorldPage({ store, world, place }: PageProps & { world: OpenWorld }) {
             </div>
           )}
           <Journal world={world} store={store} isEmbedded={isEmbedded} onMoment={go} />
-          {!isEmbedded && <VerifySection address={address} />}
+          {!isEmbedded && <VerifySection deployment={deployment} />}
           {!isEmbedded && <Share world={world} />}
         </div>
       </main>

@@ -12,30 +12,57 @@ export interface Verdict {
 const count = (number: number, one: string, many: string): string =>
   `${number.toLocaleString('en')} ${number === 1 ? one : many}`;
 
-export function verdictOf({ valid, entries, linked, instances, firstDivergence }: VerifiedHistory): Verdict {
+export function verdictOf(found: VerifiedHistory): Verdict {
+  const { valid, entries, instances, firstDivergence, decisions } = found;
   if (!valid && firstDivergence !== null)
     return { isValid: false, text: wrongOf(firstDivergence), trust: 'Do not rely on what this page shows.' };
-  const all = entries === 1 ? 'the one entry' : `all ${count(entries, 'entry', 'entries')}`;
-  const states =
-    instances === null
-      ? 'It begins with another world that is not published, so its entities could not be compared.'
-      : `They lead to exactly the ${count(instances, 'entity', 'entities')} that the server shows.`;
-  return {
-    isValid: true,
-    text:
-      `Your browser has recomputed ${all} of this history: none was changed, left out or put in, from the first to the last. ` +
-      states,
-    trust: trustOf(linked),
-  };
+  const proven = [
+    `${entries === 1 ? 'the one entry' : `all ${count(entries, 'entry', 'entries')}`} of this history, of which none was changed, left out or put in`,
+    ...(instances === null
+      ? []
+      : [
+          `the ${count(instances, 'entity', 'entities')} that they lead to, which are those that the server shows`,
+        ]),
+    ...(decisions === undefined
+      ? []
+      : [`the outcome of ${count(decisions.rerun, 'play', 'plays')} by its rules`]),
+    ...(decisions?.seeds?.checked
+      ? [`${count(decisions.seeds.checked, 'draw', 'draws')} of random numbers`]
+      : []),
+  ];
+  return { isValid: true, text: `Your browser has recomputed ${listed(proven)}.`, trust: trustOf(found) };
 }
 
-function trustOf(linked: number): string {
-  const settings =
-    linked === 0
-      ? ''
-      : `Of ${count(linked, 'entry', 'entries')} about settings, which only the owner reads, the place was checked and not the content. `;
-  return `${settings}That the server shows everybody this same history is proven by comparing the hash below with others, or with one that you kept.`;
+/** One sentence; the last of it is never proven by one browser alone. */
+function trustOf({ linked, instances, decisions }: VerifiedHistory): string {
+  const undecided = sumOf(decisions?.notRerun);
+  const undrawn = sumOf(decisions?.seeds?.notChecked);
+  const parts = [
+    ...(instances === null
+      ? ['the entities, since another world that is not published was there first']
+      : []),
+    ...(linked === 0
+      ? []
+      : [`the content of ${count(linked, 'entry', 'entries')} about settings, which only the owner reads`]),
+    ...(decisions === undefined
+      ? ['that every outcome follows from its rules, which the owner has not opened']
+      : []),
+    ...(undecided === 0
+      ? []
+      : [`the outcome of ${count(undecided, 'play', 'plays')} that could not be decided again`]),
+    ...(undrawn === 0
+      ? []
+      : [`${count(undrawn, 'draw', 'draws')} of random numbers whose secret is not told yet`]),
+    'that everybody is shown this same history, which comparing the hash below with others, or with one that you kept, proves',
+  ];
+  return `On trust: ${listed(parts)}.`;
 }
+
+const sumOf = (counts: Readonly<Record<string, number>> = {}): number =>
+  Object.values(counts).reduce((sum, one) => sum + one, 0);
+
+const listed = (parts: readonly string[]): string =>
+  parts.length < 2 ? parts.join('') : `${parts.slice(0, -1).join(', ')}, and ${parts.at(-1)}`;
 
 const WORDS: Record<Divergence['what'], string> = {
   missing_entry: 'is missing',
@@ -48,6 +75,10 @@ const WORDS: Record<Divergence['what'], string> = {
   head_differs:
     'is the last of the state that the operator signs now, and the history up to it is another one',
   tail_lost: 'was the last of a signed state that was kept, and the database has lost its end',
+  decision_differs: 'has an outcome that its definition does not give',
+  draws_differ: 'has random numbers that are not made of what it names',
+  definition_differs: 'names another definition than the server has',
+  exchange_differs: 'names another answer of its model than the server has',
 };
 
 function wrongOf({ seq, what, instance }: Divergence): string {

@@ -2,6 +2,7 @@ import type { VerifiedHistory } from '@orrery/sdk';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Notice, numberText } from '../ui/parts.js';
 import { orrery } from '../world/read-world.js';
+import type { PublicDeployment } from '../world/records.js';
 import { verdictOf } from './verdict.js';
 
 type Checking =
@@ -14,7 +15,7 @@ type Checking =
 const STEP = 50;
 
 /** Checks the whole history in the browser, with one click, and says what that has proven. */
-export function VerifySection({ address }: { address: string }) {
+export function VerifySection({ deployment: { address, isCodePublic } }: { deployment: PublicDeployment }) {
   const [checking, setChecking] = useState<Checking>({ kind: 'none' });
   const leaving = useRef<AbortController>(undefined);
   useEffect(() => () => leaving.current?.abort(), []);
@@ -29,7 +30,7 @@ export function VerifySection({ address }: { address: string }) {
     };
     orrery
       .published(address)
-      .verifyHistory({ signal, onProgress })
+      .verifyHistory({ decisions: isCodePublic, signal, onProgress })
       .then(
         (found) => setChecking({ kind: 'checked', found }),
         (error: Error) => {

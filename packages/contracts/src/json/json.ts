@@ -1,5 +1,5 @@
-import { hash } from 'node:crypto';
 import canonicalize from 'canonicalize';
+import { sha256Hex } from '#platform';
 import { type FieldProblem, fieldProblem } from './problems.js';
 
 /** What JSON can say. `undefined`, functions, dates and bigints are not JSON. */
@@ -26,7 +26,7 @@ export function canonicalJson(value: JsonValue): string {
 }
 
 /** SHA-256 over the UTF-8 bytes of the RFC 8785 text, 64 lowercase hex digits. */
-export const canonicalHash = (value: JsonValue): string => hash('sha256', canonicalJson(value), 'hex');
+export const canonicalHash = (value: JsonValue): string => sha256Hex(canonicalJson(value));
 
 /** One step further in an RFC 6901 pointer. */
 export const childPointer = (parent: string, key: string | number): string =>

@@ -1,5 +1,6 @@
-import { randomBytes } from 'node:crypto';
+import { bytesToHex } from '@noble/hashes/utils.js';
 import { z } from 'zod';
+import { utf8Bytes } from '#platform';
 import { cutText, isCleanText, type JsonObject, type JsonValue } from '../json/json.js';
 import { MOST_CONTENT } from './content-limits.js';
 
@@ -69,11 +70,10 @@ export function spaceAround(text: string): string {
   return `The text ${JSON.stringify(cutText(text, 60))} has a space at its ${side}. Leave it out.`;
 }
 
-const bytes = (text: string): number => Buffer.byteLength(text, 'utf8');
 const boundedText = (maxBytes: number, what: string) =>
   z
     .string()
-    .refine((text) => bytes(text) <= maxBytes, `${what} may have at most ${maxBytes / 1024} KiB.`)
+    .refine((text) => utf8Bytes(text) <= maxBytes, `${what} may have at most ${maxBytes / 1024} KiB.`)
     .refine(isCleanText, 'The text may not contain U+0000 or lone surrogates.')
     .meta({ maxLength: maxBytes, description: `At most ${maxBytes / 1024} KiB as UTF-8.` });
 
@@ -121,7 +121,7 @@ export const recordTimes = {
 };
 
 /** `0x` and 40 lowercase hex digits: 20 random bytes. */
-export const newAddress = (): string => `0x${randomBytes(20).toString('hex')}`;
+export const newAddress = (): string => `0x${bytesToHex(crypto.getRandomValues(new Uint8Array(20)))}`;
 
 export const address = z
   .string()

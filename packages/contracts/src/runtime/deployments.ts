@@ -49,6 +49,8 @@ const MODEL = 'Id of the model of its AI events. Null: the default of the server
 const BUDGET =
   'US dollars that models may cost it in a UTC day; beyond that AI executions are 403 `budget_exhausted`. Null: no limit.';
 const LLM_PUBLIC = 'Whether others than the owner see the prompts and answers of its models.';
+const CODE_PUBLIC =
+  'Whether others than the owner may read the definitions that it has executed, whole: templates and prompts too.';
 const PAY_TO =
   'The address that payments for public executions go to. Null: events with a price cannot be executed by wallets.';
 
@@ -68,6 +70,7 @@ export const deploymentRecord = z
       .boolean()
       .describe('Whether executions are refused: by its owner, the operator or the state of the account.'),
     isLLMPublic: z.boolean().describe(LLM_PUBLIC),
+    isCodePublic: z.boolean().describe(CODE_PUBLIC),
     aiModelId: nullableText.describe(MODEL),
     aiDailyBudgetUsd: z.number().min(0).nullable().describe(BUDGET),
     payToAddress: nullableText.describe(PAY_TO),
@@ -97,6 +100,7 @@ export const newDeployment = z
     ...optionalSettings,
     mode: deploymentMode.default('upgradable').describe('`locked` locks it with its creation.'),
     isLLMPublic: z.boolean().default(false).describe(LLM_PUBLIC),
+    isCodePublic: z.boolean().default(false).describe(CODE_PUBLIC),
     bindings: z
       .array(bindingInput)
       .max(MOST_CONTENT.bindingsPerDeployment)
@@ -134,6 +138,7 @@ export const deploymentSettings = z
     name: name.optional().describe(NAME),
     ...optionalSettings,
     isLLMPublic: z.boolean().optional().describe(LLM_PUBLIC),
+    isCodePublic: z.boolean().optional().describe(CODE_PUBLIC),
     isKept: z.boolean().optional().describe(KEPT),
   })
   .meta({

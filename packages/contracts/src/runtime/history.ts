@@ -91,6 +91,8 @@ export const divergence = z
         'head_differs',
         'decision_differs',
         'draws_differ',
+        'definition_differs',
+        'exchange_differs',
       ])
       .describe('What contradicts what (docs/history.md).'),
     instance: z.string().optional().describe('The instance concerned, as `schema:instanceId`. Absent: none.'),
@@ -113,6 +115,10 @@ export const notRerun = z.enum([
 ]);
 export type NotRerun = z.infer<typeof notRerun>;
 
+/** Why the seed of an execution's random numbers was not held to what it has to be made of. */
+export const notCheckedSeed = z.enum(['unrevealed', 'other_beacon', 'replayed']);
+export type NotCheckedSeed = z.infer<typeof notCheckedSeed>;
+
 export const verification = z
   .strictObject({
     valid: z.boolean().describe('Whether the range holds together.'),
@@ -132,6 +138,17 @@ export const verification = z
         notRerun: z
           .partialRecord(notRerun, count)
           .describe('Executions that were not, by the reason (docs/history.md).'),
+        seeds: z
+          .strictObject({
+            checked: count.describe(
+              'Seeds of random numbers that are made of what the journal has committed to, or of a round of the beacon.',
+            ),
+            notChecked: z
+              .partialRecord(notCheckedSeed, count)
+              .describe('Seeds that were not held to anything, by the reason (docs/history.md).'),
+          })
+          .optional()
+          .describe('What became of the seeds of random numbers. Absent: none were drawn.'),
       })
       .optional()
       .describe('What became of the executions of the range. Absent: they were not asked for.'),
@@ -151,8 +168,7 @@ export const keptDefinitionRpcs = {
       ...deploymentPath.shape,
       hash: z.string().max(64).describe('The `versionHash` of an execution.'),
     }),
-    errors: [...IN_DEPLOYMENT.errors, 'definition_not_found'],
-    access: { scope: 'read', relation: 'owner' },
+    errors: [...IN_DEPLOYMENT.errors, 'definition_not_found', 'forbidden'],
   }).read('', 'Get the definition that an execution ran, as it was then', { data: keptDefinition }),
 };
 

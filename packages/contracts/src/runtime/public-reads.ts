@@ -16,7 +16,7 @@ import { operationsAt } from '../rpc/operation.js';
 import { defineContract, type HttpBinding, type Rpc, rpc } from '../rpc/rpc.js';
 import { checkpointRpcs } from './checkpoints.js';
 import { deploymentRecord } from './deployments.js';
-import { type HistoryEntry, historyEntry, historyRpcs } from './history.js';
+import { type HistoryEntry, historyEntry, historyRpcs, keptDefinitionRpcs } from './history.js';
 import { instanceRpcs } from './instances.js';
 import { hashedEntry } from './journal.js';
 import { LIFECYCLE_KINDS } from './lifecycle.js';
@@ -49,7 +49,7 @@ const publicEvent = z
   .meta({ id: 'PublicEvent', description: 'An event that wallets may execute.' });
 export type PublicEvent = z.infer<typeof publicEvent>;
 
-const { name, description, mode, isPaused, isLLMPublic, lockedAt, definitionHash, source } =
+const { name, description, mode, isPaused, isLLMPublic, isCodePublic, lockedAt, definitionHash, source } =
   deploymentRecord.shape;
 
 export const publicDeployment = z
@@ -73,6 +73,7 @@ export const publicDeployment = z
     mode,
     isPaused,
     isLLMPublic,
+    isCodePublic,
     lockedAt,
     definitionHash,
     source,
@@ -260,6 +261,9 @@ export const readingContract = defineContract('gateway', {
   }),
   'public.consistency': opened('history.consistency', checkpointRpcs['history.consistency'], {
     summary: 'Prove that a checkpoint of a published deployment extends an earlier one',
+  }),
+  'public.definition': opened('definitions.get', keptDefinitionRpcs['definitions.get'], {
+    summary: 'Get the definition that an execution of a published deployment ran, as it was then',
   }),
   'public.stream': {
     ...openedStream,

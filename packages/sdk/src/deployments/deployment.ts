@@ -8,7 +8,7 @@ import {
 } from '../journal/journal.js';
 import { pagesOf } from '../requests/lists.js';
 import type { Requests } from '../requests/requests.js';
-import { type VerifiedHistory, type VerifyOptions, verifyHistory } from '../verification/verify-history.js';
+import type { VerifiedHistory, VerifyOptions } from '../verification/verify-history.js';
 import { createReplay, type Replay } from '../what-if/replay.js';
 import type { ReplayOptions } from '../what-if/replay-options.js';
 import { createExecutions, type Executions } from './executions.js';
@@ -56,7 +56,11 @@ export function createDeployment(requests: Requests, path: DeploymentPath): Depl
     history: journal.newestFirst,
     journal: journal.inOrder,
     stream: (options) => streamOf(requests, path, journal, options),
-    verifyHistory: (options) => verifyHistory(requests, path, options),
+    verifyHistory: async (options) => {
+      // A page that never verifies does not load it.
+      const { verifyHistory } = await import('@orrery/sdk/verification');
+      return verifyHistory(requests, path, options);
+    },
     replay: (options) => createReplay(requests, path, options),
   };
 }

@@ -26,9 +26,9 @@ it('sorts members by UTF-16 code units and writes numbers as ECMAScript does', (
 
 it("sorts a clone's instances by UTF-8 bytes", async () => {
   const states = new Map([
-    ['b:\uffff', { n: 2 }],
-    ['b:😀', { n: 3 }],
-    ['a:z:z', { n: 1 }],
+    ['b:\uffff', { state: { n: 2 }, revision: 1 }],
+    ['b:😀', { state: { n: 3 }, revision: 7 }],
+    ['a:z:z', { state: { n: 1 }, revision: 1 }],
   ]);
   const lines = [
     '{"entitySchema":"a","instanceId":"z:z","state":{"n":1}}\n',

@@ -7,8 +7,9 @@ import type { components } from '../generated/api.js';
 export function canonicalJson(json: unknown): string {
   if (json === null || typeof json !== 'object') return JSON.stringify(json);
   if (Array.isArray(json)) return `[${json.map(canonicalJson).join(',')}]`;
-  const members = Object.entries(json).sort(([a], [b]) => (a < b ? -1 : 1));
-  return `{${members.map(([name, value]) => `${JSON.stringify(name)}:${canonicalJson(value)}`).join(',')}}`;
+  const value = json as Record<string, unknown>;
+  const names = Object.keys(value).sort();
+  return `{${names.map((name) => `${JSON.stringify(name)}:${canonicalJson(value[name])}`).join(',')}}`;
 }
 
 /** SHA-256 of the text's UTF-8 bytes, in 64 lowercase hex digits. Pages need HTTPS or localhost for it. */
@@ -60,41 +61,55 @@ const ADDED = [
 export const firstLink = (deployment: string, source: Source): Promise<string> =>
   sha256(canonicalJson({ deployment, source }));
 
-/** The hash that an entry should have. */
-export function hashOf(entry: Entry): Promise<string> {
-  const added = ADDED.filter((member) => entry[member] !== undefined);
-  return sha256(
-    canonicalJson(Object.fromEntries([...COVERED, ...added].map((member) => [member, entry[member]]))),
+const IN_ORDER = [...COVERED, ...ADDED].sort();
+
+/** What the hash of an entry covers, as the text that is hashed. */
+export function hashedText(entry: Entry): string {
+  const members = IN_ORDER.filter(
+    (member) => entry[member] !== undefined || !ADDED.includes(member as never),
   );
+  return `{${members.map((member) => `"${member}":${canonicalJson(entry[member])}`).join(',')}}`;
 }
 
 type Change = components['schemas']['InstanceChange'];
-type State = Readonly<Record<string, unknown>>;
+type State = Record<string, unknown>;
 /** Schema and instanceId, joined by the first colon: a schema's name has none. */
 type Key = string;
 
-/** The states of all instances of a deployment after some entry. */
-export type States = Map<Key, State>;
+interface Instance {
+  readonly state: State;
+  readonly revision: number;
+}
+
+/** All instances of a deployment after some entry, in the order of their creation. */
+export type States = Map<Key, Instance>;
 
 export const keyOf = (entitySchema: string, instanceId: string): Key => `${entitySchema}:${instanceId}`;
 
+/** The schema and the instanceId of a key. */
+export function splitKey(key: Key): { entitySchema: string; instanceId: string } {
+  const colon = key.indexOf(':');
+  return { entitySchema: key.slice(0, colon), instanceId: key.slice(colon + 1) };
+}
+
 /** Applies a change (docs/history.md, "Changes and their fold"). Answers false where it cannot follow the state. */
-export function applyChange(states: States, { entitySchema, instanceId, op, set, unset }: Change): boolean {
+export function applyChange(
+  states: States,
+  { entitySchema, instanceId, op, set, unset, revision }: Change,
+): boolean {
   const key = keyOf(entitySchema, instanceId);
-  if (states.has(key) !== (op !== 'create')) return false;
+  const before = states.get(key);
+  if ((before === undefined) !== (op === 'create') || revision !== (before?.revision ?? 0) + 1) return false;
   if (op === 'delete') return states.delete(key);
-  const removed = new Set(unset);
-  const merged = Object.entries({ ...states.get(key), ...set }).filter(([name]) => !removed.has(name));
-  states.set(key, Object.fromEntries(merged));
+  const state = { ...before?.state, ...set };
+  for (const name of unset) delete state[name];
+  states.set(key, { state, revision });
   return true;
 }
 
 /** `source.snapshotHash` of a clone that begins with these states. */
 export function snapshotHash(states: States): Promise<string> {
-  const rows = [...states].map(([key, state]) => {
-    const colon = key.indexOf(':');
-    return { entitySchema: key.slice(0, colon), instanceId: key.slice(colon + 1), state };
-  });
+  const rows = [...states].map(([key, { state }]) => ({ ...splitKey(key), state }));
   rows.sort((a, b) => inBytes(a.entitySchema, b.entitySchema) || inBytes(a.instanceId, b.instanceId));
   return sha256(rows.map((row) => `${canonicalJson(row)}\n`).join(''));
 }

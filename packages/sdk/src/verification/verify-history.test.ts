@@ -1,10 +1,11 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { answering, refusing, type Step, startScriptedServer } from '../../tests/scripted-server.js';
 import { createOrrery } from '../orrery.js';
-import { firstLink, hashOf } from './hash-chain.js';
+import { firstLink, hashedText, sha256 } from './hash-chain.js';
 
 const ADDRESS = '0xabc';
-type Entry = Parameters<typeof hashOf>[0];
+type Entry = Parameters<typeof hashedText>[0];
+const hashOf = (entry: Entry) => sha256(hashedText(entry));
 
 /** A journal that creates these horses, one an entry. */
 async function journalOf(...horses: string[]): Promise<Entry[]> {
@@ -25,7 +26,12 @@ async function journalOf(...horses: string[]): Promise<Entry[]> {
   return entries;
 }
 
-const instance = (instanceId: string, n: number) => ({ entitySchema: 'horse', instanceId, state: { n } });
+const instance = (instanceId: string, n: number) => ({
+  entitySchema: 'horse',
+  instanceId,
+  state: { n },
+  revision: 1,
+});
 
 /** Answers as the service does, with the given list of instances and those that are there one by one. */
 async function verify(entries: Entry[], listed: object[], alone: Record<string, object>) {
@@ -65,7 +71,7 @@ it('reads names that are written with escapes as they are, whatever was parsed b
   const [first] = await journalOf('A');
   const entry = { ...first, changes: [{ ...first?.changes[0], set }] } as Entry;
   const entries = [{ ...entry, hash: await hashOf(entry) }];
-  const shown = { entitySchema: 'horse', instanceId: 'A', state: set };
+  const shown = { entitySchema: 'horse', instanceId: 'A', state: set, revision: 1 };
   expect(await verify(entries, [shown], {})).toMatchObject({ valid: true, instances: 1 });
 });
 

@@ -5,14 +5,17 @@ import { createJournal, type DeploymentPath, type HistoryEntry, type Journal } f
 import { pagesOf } from '../requests/lists.js';
 import type { Requests } from '../requests/requests.js';
 import type { Checkpoint } from './checkpoint.js';
+import type { CheckedDecisions, DecisionCheck, DecisionFault } from './decision-check.js';
 import {
   applyChange,
   canonicalJson,
   firstLink,
-  hashOf,
+  hashedText,
   keyOf,
   type States,
+  sha256,
   snapshotHash,
+  splitKey,
 } from './hash-chain.js';
 import { beginSigned, type CheckpointDivergence, type SignedHistory } from './signed-history.js';
 
@@ -27,6 +30,11 @@ export interface VerifyOptions {
   readonly keys?: readonly string[] | undefined;
   /** A checkpoint that was kept: the history has to begin with what it covers. It needs `keys`. */
   readonly checkpoint?: string | undefined;
+  /**
+   * Also decides every execution again, from its definition, its input and the states before it. It loads some hundred
+   * kilobytes of code, `@orrery/sdk/decisions`.
+   */
+  readonly decisions?: boolean | undefined;
 }
 
 export interface VerifiedHistory {
@@ -42,6 +50,8 @@ export interface VerifiedHistory {
   readonly firstDivergence: Divergence | null;
   /** The checkpoint that covers the entries up to its size; absent unless `keys` were given. */
   readonly signed?: Checkpoint;
+  /** What became of the decisions; absent unless `decisions` was asked for. */
+  readonly decisions?: CheckedDecisions;
 }
 
 const INSTANCES = '/api/worlds/{worldAddress}/deployments/{address}/entity-instances';
@@ -57,12 +67,17 @@ const INSTANCE = '/api/worlds/{worldAddress}/deployments/{address}/entity-instan
 export async function verifyHistory(
   requests: Requests,
   path: DeploymentPath,
-  { signal, onProgress, keys, checkpoint }: VerifyOptions = {},
+  { signal, onProgress, keys, checkpoint, decisions }: VerifyOptions = {},
 ): Promise<VerifiedHistory> {
   if (checkpoint !== undefined && keys === undefined)
     throw new TypeError('A checkpoint needs `keys`: without them anybody could have signed it.');
   const context = { requests, signal };
   const replay = await beginReplay(context, path);
+  if (decisions) {
+    // Some hundred kilobytes that no other verification needs.
+    const { beginDecisions } = await import('@orrery/sdk/decisions');
+    replay.decisions = beginDecisions(requests, replay.path, replay.source, replay.states, signal);
+  }
   replay.rememberAfter = await replay.journal.lastSeq(signal);
   const shown = replay.states && (await readInstances(context, path));
   const signed = keys && (await beginSigned(requests, path, { keys, checkpoint, signal }));
@@ -80,6 +95,7 @@ export async function verifyHistory(
     instances: shown?.size ?? null,
     firstDivergence: replay.divergence,
     ...(signed && { signed: signed.head }),
+    ...(replay.decisions && { decisions: replay.decisions.counts }),
   };
 }
 
@@ -89,8 +105,8 @@ async function readInstances(
 ): Promise<Map<string, StateText>> {
   const shown = new Map<string, StateText>();
   for await (const { data } of pagesOf(requests, INSTANCES, { path, signal }))
-    for (const { entitySchema, instanceId, state } of data)
-      shown.set(keyOf(entitySchema, instanceId), canonicalJson(state));
+    for (const { entitySchema, instanceId, ...instance } of data)
+      shown.set(keyOf(entitySchema, instanceId), textOf(instance));
   return shown;
 }
 
@@ -123,10 +139,10 @@ async function isRightAlone(
   shown: Map<string, StateText>,
   instance: string,
 ): Promise<boolean> {
-  const [entitySchema = '', instanceId = ''] = /^([^:]*):(.*)$/s.exec(instance)?.slice(1) ?? [];
+  const { entitySchema, instanceId } = splitKey(instance);
   const text = await requests
     .answer('get', INSTANCE, { path: { ...path, instanceId }, query: { entitySchema }, signal })
-    .then(({ body }) => canonicalJson(body.data.state))
+    .then(({ body }) => textOf(body.data))
     .catch((error: unknown) => {
       if (error instanceof OrreryError && error.code === 'entity_instance_not_found') return null;
       throw error;
@@ -148,22 +164,28 @@ export interface Divergence {
     | 'impossible_change'
     | 'snapshot_differs'
     | 'instance_differs'
-    | CheckpointDivergence;
+    | CheckpointDivergence
+    | DecisionFault;
   /** `schema:instanceId`. */
   readonly instance?: string;
 }
 
-/** Canonical text of an instance's state; null where it is absent. */
+/** Canonical text of an instance's state and revision; null where it is absent. */
 export type StateText = string | null;
 
 /** Entries as they were recomputed so far, from the first. */
 export interface Replay {
   readonly deployment: string;
+  readonly path: DeploymentPath;
+  /** Address of what it was cloned from. */
+  readonly source: string | undefined;
   readonly journal: Journal;
   /** Undefined where a clone's source cannot be read: the chain alone is recomputed. */
   readonly states: States | undefined;
   /** What each instance was at some time while entries after `rememberAfter` came. */
   readonly recent: Map<string, Set<StateText>>;
+  /** Undefined: decisions are not checked. */
+  decisions: DecisionCheck | undefined;
   rememberAfter: number;
   /** The checkpoints that its entries have to hold to. */
   signed?: SignedHistory | undefined;
@@ -188,11 +210,14 @@ export async function beginReplay(context: ReplayContext, path: DeploymentPath):
   const { body } = await requests.answer('get', ONE, { path, signal });
   const { address: deployment, worldAddress, source } = body.data;
   const hash = await firstLink(deployment, source);
-  const journal = createJournal(requests, { worldAddress, address: deployment });
+  const exact = { worldAddress, address: deployment };
   const empty = {
     deployment,
-    journal,
+    path: exact,
+    source: source?.address,
+    journal: createJournal(requests, exact),
     recent: new Map(),
+    decisions: undefined,
     rememberAfter: Infinity,
     seq: 0,
     linked: 0,
@@ -216,6 +241,7 @@ async function beginningOf(
     const { states, divergence } = original;
     if (divergence !== null || states === undefined) return { states, divergence };
     const isSame = (await snapshotHash(states)) === expected;
+    for (const [key, { state }] of states) states.set(key, { state, revision: 1 });
     return { states, divergence: isSame ? null : { deployment, seq: 0, what: 'snapshot_differs' } };
   } catch (error) {
     if (error instanceof OrreryError && (error.status === 404 || error.status === 403))
@@ -243,18 +269,27 @@ export async function replayUntil(
   if (replay.seq < until) replay.divergence = divergence(replay, replay.seq + 1, 'missing_entry');
 }
 
+/** WebCrypto answers later, which takes longer than the hash: what decides brings another one. */
+const hashOf = (entry: HistoryEntry, decisions: DecisionCheck | undefined): string | Promise<string> =>
+  (decisions?.sha256 ?? sha256)(hashedText(entry));
+
 async function divergenceOf(replay: Replay, entry: HistoryEntry): Promise<Divergence | null> {
   const seq = replay.seq + 1;
   if (entry.seq !== seq) return divergence(replay, seq, 'missing_entry');
   if (entry.prevHash !== replay.hash || entry.deployment !== replay.deployment)
     return divergence(replay, seq, 'broken_link');
+  const { decisions } = replay;
   if (isOfSettings(entry)) replay.linked += 1;
-  else if ((await hashOf(entry)) !== entry.hash) return divergence(replay, seq, 'wrong_hash');
+  else if ((await hashOf(entry, decisions)) !== entry.hash) return divergence(replay, seq, 'wrong_hash');
+  const decided = decisions?.check(entry);
+  const fault = decided instanceof Promise ? await decided : decided;
+  if (fault !== undefined) return divergence(replay, fault.seq, fault.what);
   for (const change of entry.changes) {
     const instance = keyOf(change.entitySchema, change.instanceId);
     if (!follow(replay, instance, seq, change))
       return { ...divergence(replay, seq, 'impossible_change'), instance };
   }
+  decisions?.follow(entry);
   return null;
 }
 
@@ -279,9 +314,12 @@ function follow(
 }
 
 export function stateText(states: States, instance: string): StateText {
-  const state = states.get(instance);
-  return state === undefined ? null : canonicalJson(state);
+  const known = states.get(instance);
+  return known === undefined ? null : textOf(known);
 }
+
+const textOf = ({ state, revision }: { readonly state: unknown; readonly revision: number }): string =>
+  canonicalJson({ state, revision });
 
 const divergence = ({ deployment }: Replay, seq: number, what: Divergence['what']): Divergence => ({
   deployment,

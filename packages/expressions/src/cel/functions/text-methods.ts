@@ -24,12 +24,29 @@ const CASE_BIT = 0x20;
 /** Switches the case of the ASCII letters between `first` and `last`; all other characters stay. */
 function switchCase(text: string, first: string, last: string): string {
   const [from, to] = [first.charCodeAt(0), last.charCodeAt(0)];
-  const bytes = Buffer.from(text, 'utf16le');
-  for (let at = 0; at < bytes.length; at += 2) {
-    const low = bytes[at] ?? 0;
-    if (bytes[at + 1] === 0 && low >= from && low <= to) bytes[at] = low ^ CASE_BIT;
+  const units = unitsOf(text);
+  for (let at = 0; at < units.length; at += 1) {
+    const unit = units[at] ?? 0;
+    if (unit >= from && unit <= to) units[at] = unit ^ CASE_BIT;
   }
-  return bytes.toString('utf16le');
+  return textOf(units);
+}
+
+/** The UTF-16 units of a text. */
+function unitsOf(text: string): Uint16Array {
+  const units = new Uint16Array(text.length);
+  for (let at = 0; at < units.length; at += 1) units[at] = text.charCodeAt(at);
+  return units;
+}
+
+/** As many arguments as a call takes everywhere. */
+const UNITS_AT_ONCE = 4096;
+
+function textOf(units: Uint16Array): string {
+  let text = '';
+  for (let at = 0; at < units.length; at += UNITS_AT_ONCE)
+    text += String.fromCharCode(...units.subarray(at, at + UNITS_AT_ONCE));
+  return text;
 }
 
 const lower = (text: string): string => switchCase(text, 'A', 'Z');
@@ -106,15 +123,14 @@ const reverse: Native = (frame, [receiver]) => {
 
 /** Reverses the UTF-16 units, and puts the halves of each pair back in their order. */
 function reversed(text: string): string {
-  const bytes = Buffer.from(text, 'utf16le').reverse().swap16();
-  const units = new Uint16Array(bytes.buffer, bytes.byteOffset, text.length);
+  const units = unitsOf(text).reverse();
   for (let at = 0; at + 1 < units.length; at++) {
     const [low = 0, high = 0] = [units[at], units[at + 1]];
     if (low >>> 10 !== 0x37 || high >>> 10 !== 0x36) continue;
     units[at++] = high;
     units[at] = low;
   }
-  return bytes.toString('utf16le');
+  return textOf(units);
 }
 
 /** `list.join(separator)`: a list of texts. */

@@ -50,7 +50,7 @@ export const BODY_EXAMPLES: Readonly<Record<string, unknown>> = {
   'versions.create': daily,
   'versions.update': { executionSettings: { visibility: 'public' } },
   'deployments.create': { name: 'Season 1', bindings },
-  'deployments.update': { name: 'Season one' },
+  'deployments.update': { name: 'Season one', isCodePublic: true },
   'bindings.add': bindings,
   'bindings.update': [{ event: 'race-result', eventVersion: 2 }],
   'instances.create': { entitySchema: 'horse', instanceId: 'HORSE_1', state: { wins: 3 } },

@@ -6,8 +6,13 @@ import {
   type JsonObject,
   MOST_CONTENT,
 } from '@orrery/contracts';
-import { type CheckedChanges, type JournalEntryDraft, uuidV7 } from '../entries/entry.js';
-import { checkEntrySize, noChanges } from './check-changes.js';
+import {
+  type CheckedChanges,
+  checkEntrySize,
+  type JournalEntryDraft,
+  noChanges,
+  uuidV7,
+} from '@orrery/deciding';
 
 /**
  * An entry that is not an execution: `facts` say what was done. The caller has checked the changes.

@@ -1,7 +1,7 @@
 import { DEFAULT_CONTENT_LIMITS, type JsonObject } from '@orrery/contracts';
+import { compileSchema } from '@orrery/deciding';
+import { schemaOf } from '@orrery/deciding/test-support';
 import { expect, test } from 'vitest';
-import { compileSchema } from './execution.js';
-import { schemaOf } from './execution.test-support.js';
 import { decideManualWrite } from './manual-write.js';
 
 const horse = compileSchema(

@@ -1,7 +1,13 @@
 import { type JsonObject, ServiceError } from '@orrery/contracts';
-import type { CheckedChanges } from '../entries/entry.js';
-import { checkEntrySize, checkStates } from './check-changes.js';
-import type { AppliedChange, CompiledSchema, ExecutionLimits, InstanceState } from './execution.js';
+import {
+  type AppliedChange,
+  type CheckedChanges,
+  type CompiledSchema,
+  checkEntrySize,
+  checkStates,
+  type ExecutionLimits,
+  type InstanceState,
+} from '@orrery/deciding';
 
 /**
  * The change of a manual write, checked against the live schema: a creation fills in defaults, a replacement stores

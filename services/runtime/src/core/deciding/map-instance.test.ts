@@ -1,6 +1,6 @@
+import { compileSchema } from '@orrery/deciding';
+import { schemaOf } from '@orrery/deciding/test-support';
 import { describe, expect, it } from 'vitest';
-import { compileSchema } from './execution.js';
-import { schemaOf } from './execution.test-support.js';
 import { mapInstance, readMapping } from './map-instance.js';
 
 const required = { constraints: { required: true } };

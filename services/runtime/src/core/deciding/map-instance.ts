@@ -8,6 +8,7 @@ import {
   refusal,
   ServiceError,
 } from '@orrery/contracts';
+import type { CompiledSchema, InstanceState } from '@orrery/deciding';
 import {
   type CompiledTemplate,
   type Condition,
@@ -17,7 +18,6 @@ import {
   failureDetail,
   satisfies,
 } from '@orrery/expressions';
-import type { CompiledSchema, InstanceState } from './execution.js';
 
 /** How instances are made to satisfy their schema. */
 export interface InstanceMapping {

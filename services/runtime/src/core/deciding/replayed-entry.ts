@@ -7,9 +7,7 @@ import {
   type Recorded,
   ServiceError,
 } from '@orrery/contracts';
-import { foldChange } from '../entries/entry.js';
-import type { Seen } from './execution.js';
-import type { ReplayedEntry } from './read-history.js';
+import { foldChange, type ReplayedEntry, type Seen } from '@orrery/deciding';
 
 /** How an entry of another deployment is executed again: what it names in place of what is bound and what is now. */
 export interface Replay {

@@ -1,14 +1,7 @@
 import { cutText, type JsonObject, type JsonValue, ServiceError, storableText } from '@orrery/contracts';
+import { changeableSchemas, type StrictForm } from '@orrery/deciding';
 import type { Model, OutputForm } from './model.js';
-import {
-  buildPrompt,
-  type ChatMessage,
-  changeableSchemas,
-  fencedData,
-  type Prompt,
-  type PromptFacts,
-} from './prompt.js';
-import type { StrictForm } from './strict-form.js';
+import { buildPrompt, type ChatMessage, fencedData, type Prompt, type PromptFacts } from './prompt.js';
 
 /** How a request is put to a model's server: what some servers refuse. */
 export interface RequestForm {

@@ -9,7 +9,7 @@ import {
   type VersionDefinition,
   type WorldTexts,
 } from '@orrery/contracts';
-import type { Recalled } from '../deciding/read-history.js';
+import type { Recalled } from '@orrery/deciding';
 
 /** A model of the operator's list: what callers see of it, and how it is reached. */
 export interface Model {

@@ -1,8 +1,8 @@
 import { type JsonObject, parseJson, ServiceError } from '@orrery/contracts';
+import { definitionOf, entities, raceDefinition } from '@orrery/deciding/test-support';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { definitionOf } from '../deciding/execution.test-support.js';
-import { entities, raceDefinition, world } from './ai.test-support.js';
+import { world } from './ai.test-support.js';
 import { corrections, refuseHuge, roomBeside, tokensOf } from './chat-request.js';
 import { buildPrompt, fencedData, type PromptFacts } from './prompt.js';
 

@@ -9,14 +9,14 @@ import {
   type VersionDefinition,
   type WorldTexts,
 } from '@orrery/contracts';
-import { type Clock, createBatcher } from '@orrery/service-kit';
-import { LRUCache } from 'lru-cache';
 import {
   type CompiledDefinition,
   type CompiledSchema,
   compileDefinition,
   compileSchema,
-} from '../../core/deciding/execution.js';
+} from '@orrery/deciding';
+import { type Clock, createBatcher } from '@orrery/service-kit';
+import { LRUCache } from 'lru-cache';
 import type { MadeClaim, SchemaClaim } from '../../store/deployments/claim-store.js';
 
 export interface VersionClaim extends MadeClaim {

@@ -1,6 +1,5 @@
 import type { ServiceError } from '@orrery/contracts';
-import type { HistorySearch } from '../../core/deciding/read-history.js';
-import type { InstanceName, SealedEntry } from '../../core/entries/entry.js';
+import type { HistorySearch, InstanceName, SealedEntry } from '@orrery/deciding';
 import type {
   Effects,
   OnceKeyEffect,

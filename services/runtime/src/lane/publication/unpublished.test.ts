@@ -1,8 +1,7 @@
 import type { JournalFact, JsonText } from '@orrery/contracts';
+import { type JournalEntryDraft, noChanges, sealEntry } from '@orrery/deciding';
 import { FakeClock } from '@orrery/testing';
 import { expect, test, vi } from 'vitest';
-import { noChanges } from '../../core/deciding/check-changes.js';
-import { type JournalEntryDraft, sealEntry } from '../../core/entries/entry.js';
 import type { Batch } from '../../store/commit/batch.js';
 import type { EntryPlace } from '../../store/journal/journal-store.js';
 import { type RecentLimits, Unpublished } from './unpublished.js';

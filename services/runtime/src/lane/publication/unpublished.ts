@@ -1,7 +1,7 @@
 import { type JournalFact, JsonText, type PushPlan } from '@orrery/contracts';
 import type { RelaySession, WaitingMessage } from '@orrery/database';
+import { type SealedEntry, stateChangesOf } from '@orrery/deciding';
 import { type Clock, NamedSlots } from '@orrery/service-kit';
-import { type SealedEntry, stateChangesOf } from '../../core/entries/entry.js';
 import type { Batch } from '../../store/commit/batch.js';
 import type { EntryPlace } from '../../store/journal/journal-store.js';
 import type { PublishedRange, UnpublishedJournal } from '../../store/journal/published.js';

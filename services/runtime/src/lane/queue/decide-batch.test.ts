@@ -1,5 +1,5 @@
+import type { JournalEntryDraft } from '@orrery/deciding';
 import { expect, it, vi } from 'vitest';
-import type { JournalEntryDraft } from '../../core/entries/entry.js';
 import { isEmpty } from '../../store/commit/batch.js';
 import { ClaimedMessages } from '../../store/state/claimed-messages.js';
 import type { DeploymentState } from '../../store/state/deployment-state.js';

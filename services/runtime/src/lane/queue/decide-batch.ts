@@ -1,5 +1,5 @@
 import { asServiceError, type JournalVersion, ServiceError } from '@orrery/contracts';
-import { changeKey, type JournalEntryDraft } from '../../core/entries/entry.js';
+import { changeKey, type JournalEntryDraft } from '@orrery/deciding';
 import { type Batch, isEmpty, isFull, newBatch, onceKeyId } from '../../store/commit/batch.js';
 import type { Effects } from '../../store/commit/effects.js';
 import {

@@ -1,7 +1,6 @@
 import { ServiceError } from '@orrery/contracts';
+import { MAX_READ, MAX_SEARCHED } from '@orrery/deciding';
 import type { Clock, KeyedMutex, Logger, Semaphore } from '@orrery/service-kit';
-import { MAX_READ } from '../../core/deciding/execution.js';
-import { MAX_SEARCHED } from '../../core/deciding/search-entities.js';
 import type { Batch } from '../../store/commit/batch.js';
 import type { CommitBatch } from '../../store/commit/commit-statement.js';
 import type { Recover } from '../../store/commit/recovery.js';

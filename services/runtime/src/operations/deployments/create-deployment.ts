@@ -23,8 +23,8 @@ import {
   toCallError,
   transaction,
 } from '@orrery/database';
+import { tooManyInstances } from '@orrery/deciding';
 import { learnAccount } from '@orrery/service-host';
-import { tooManyInstances } from '../../core/deciding/check-changes.js';
 import { defaultModelId, refuseUnknownModel, refuseUnpriced } from '../../core/prompting/model.js';
 import { isKnown, refuseOverQuota, storeAccount } from '../../store/deployments/account-store.js';
 import type { SchemaClaim } from '../../store/deployments/claim-store.js';

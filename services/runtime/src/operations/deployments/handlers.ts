@@ -198,6 +198,7 @@ function settingsOf(given: DeploymentSettings): DeploymentChange | undefined {
     ...(given.aiModelId !== undefined && { ai_model_id: given.aiModelId }),
     ...(given.aiDailyBudgetUsd !== undefined && { ai_daily_budget_usd: given.aiDailyBudgetUsd }),
     ...(given.isLLMPublic !== undefined && { is_llm_public: given.isLLMPublic }),
+    ...(given.isCodePublic !== undefined && { is_code_public: given.isCodePublic }),
     ...(given.payToAddress !== undefined && { pay_to_address: given.payToAddress }),
     ...(given.isKept !== undefined && { is_kept: given.isKept }),
   };

@@ -9,8 +9,8 @@ import {
   type publishedRpcs,
   type VersionDefinition,
 } from '@orrery/contracts';
+import type { CompiledDefinition } from '@orrery/deciding';
 import { compileContract, toJsonSchema } from '@orrery/expressions';
-import type { CompiledDefinition } from '../../core/deciding/execution.js';
 import { notFound, publishedHeads } from '../../store/deployments/deployment-directory.js';
 import { schemasInUse } from '../../store/deployments/instance-store.js';
 import { headOf } from '../../store/journal/journal-store.js';
@@ -64,6 +64,7 @@ async function describe(
     mode,
     isPaused: isPaused(row),
     isLLMPublic: row.is_llm_public,
+    isCodePublic: row.is_code_public,
     lockedAt: row.locked_at?.toISOString() ?? null,
     definitionHash,
     source,

@@ -1,6 +1,6 @@
 import { type CallContext, type Caller, type RevealedRandomness, ServiceError } from '@orrery/contracts';
 import { lifecycleEntry } from '../../core/deciding/lifecycle-entry.js';
-import { commitmentsOf, openedBy, type RandomnessKeys } from '../../core/randomness/seed.js';
+import { commitmentsOf, openedBy, type RandomnessKeys } from '../../core/randomness/secrets.js';
 import type { ItemOutcome, WorkItem } from '../../lane/items/work-item.js';
 import type { Effects } from '../../store/commit/effects.js';
 import type { KnownDeployment } from '../../store/deployments/deployment-directory.js';

@@ -23,7 +23,7 @@ import {
   type serviceExecutionRpcs,
 } from '@orrery/contracts';
 import { keyedRequest } from '@orrery/database';
-import { executionErrorOf, isUuid } from '../../core/entries/entry.js';
+import { executionErrorOf, isUuid } from '@orrery/deciding';
 import type { WorkItem } from '../../lane/items/work-item.js';
 import type { OwnedHandlers } from '../../lane/ownership/route-to-owner.js';
 import { dryRun } from '../../runs/execute/dry-run.js';

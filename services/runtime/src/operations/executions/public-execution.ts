@@ -15,8 +15,8 @@ import {
   toNfc,
 } from '@orrery/contracts';
 import { toCallError } from '@orrery/database';
+import { isUuid } from '@orrery/deciding';
 import { z } from 'zod';
-import { isUuid } from '../../core/entries/entry.js';
 import type { OnceRequest } from '../../lane/items/once-item.js';
 import { awaitRun, execute } from '../../runs/execute/execute.js';
 import { publicRequestHash } from '../../runs/requests/require-payment.js';

@@ -8,8 +8,8 @@ import {
   type whatIfRpcs,
 } from '@orrery/contracts';
 import { type KeyedRequest, keyedRequest } from '@orrery/database';
+import { executionErrorOf } from '@orrery/deciding';
 import { callerNamed, patched, recordedFacts, replayableOf } from '../../core/deciding/replayed-entry.js';
-import { executionErrorOf } from '../../core/entries/entry.js';
 import { refuseUnknownModel } from '../../core/prompting/model.js';
 import { keyedItem } from '../../lane/items/once-item.js';
 import type { WorkItem } from '../../lane/items/work-item.js';

@@ -1,6 +1,6 @@
 import { type Handlers, refuseDeepPage, ServiceError, type timerRpcs } from '@orrery/contracts';
+import { isUuid } from '@orrery/deciding';
 import { lifecycleEntry } from '../../core/deciding/lifecycle-entry.js';
-import { isUuid } from '../../core/entries/entry.js';
 import type { WorkItem } from '../../lane/items/work-item.js';
 import type { OwnedHandlers } from '../../lane/ownership/route-to-owner.js';
 import { listTimers, pendingTimer, readTimer, type TimerRow } from '../../store/state/timer-store.js';

@@ -13,10 +13,11 @@ import {
   type publishedRpcs,
   ServiceError,
 } from '@orrery/contracts';
-import { isUuid } from '../../core/entries/entry.js';
+import { isUuid } from '@orrery/deciding';
 import type { SeenDeployment } from '../../store/deployments/deployment-directory.js';
 import { computedTo } from '../../store/deployments/past-instances.js';
 import { findDefinition } from '../../store/journal/definitions.js';
+import { createExecutedVersions } from '../../store/journal/executed-versions.js';
 import { listHistory } from '../../store/journal/history.js';
 import {
   entryById,
@@ -90,18 +91,27 @@ export function historyHandlers({
   };
 }
 
-/** Definitions of the world that were executed: whoever knows the hash of one, from an entry, may read it as its owner. */
-export const keptDefinitions = ({
+/** Definitions that were executed, by the hash that an entry names: for the owner, and for others where the owner says so. */
+export function keptDefinitions({
   db,
   access,
-}: Pick<RuntimeContext, 'db' | 'access'>): Handlers<typeof keptDefinitionRpcs> => ({
-  'definitions.get': async ({ params }, { caller }) => {
-    const { worldId } = await access.owned(params, caller);
-    const data = await findDefinition(db, worldId, params.hash);
-    if (data === undefined) throw new ServiceError('definition_not_found');
-    return { data };
-  },
-});
+}: Pick<RuntimeContext, 'db' | 'access'>): Handlers<typeof keptDefinitionRpcs> {
+  const hasExecuted = createExecutedVersions(db);
+  return {
+    'definitions.get': async ({ params }, { caller }) => {
+      const { id, worldId, isOwner, isCodePublic } = await access.see(params, caller);
+      if (!isOwner && !isCodePublic) throw new ServiceError('forbidden', CODE_NOT_PUBLIC);
+      // Its owner keeps definitions of other deployments of the world from strangers.
+      const isFound = isOwner || (await hasExecuted(id, params.hash));
+      const data = isFound ? await findDefinition(db, worldId, params.hash) : undefined;
+      if (data === undefined) throw new ServiceError('definition_not_found');
+      return { data };
+    },
+  };
+}
+
+const CODE_NOT_PUBLIC =
+  'Only the owner reads the definitions of this deployment: others may where its setting isCodePublic is true.';
 
 export const journalHandlers = ({ db }: RuntimeContext): Handlers<typeof journalRpcs> => ({
   'journal.heads': (request) => journalHeads(db, request),

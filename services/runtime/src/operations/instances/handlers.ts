@@ -19,11 +19,9 @@ import {
   writeInstead,
 } from '@orrery/contracts';
 import { keyedRequest } from '@orrery/database';
-import { tooManyInstances } from '../../core/deciding/check-changes.js';
-import type { CompiledSchema } from '../../core/deciding/execution.js';
+import { type CompiledSchema, type InstanceName, tooManyInstances } from '@orrery/deciding';
 import { lifecycleEntry } from '../../core/deciding/lifecycle-entry.js';
 import { decideManualWrite } from '../../core/deciding/manual-write.js';
-import type { InstanceName } from '../../core/entries/entry.js';
 import { keyedItem } from '../../lane/items/once-item.js';
 import type { ItemOutcome, WorkItem } from '../../lane/items/work-item.js';
 import type { OwnedHandlers } from '../../lane/ownership/route-to-owner.js';

@@ -11,8 +11,8 @@ import {
   type SchemaDefinition,
   suggested,
 } from '@orrery/contracts';
+import { type CompiledSchema, compileSchema } from '@orrery/deciding';
 import { checkAttributeDefinition } from '@orrery/expressions';
-import { type CompiledSchema, compileSchema } from '../../core/deciding/execution.js';
 import {
   type InstanceMapping,
   type Mapped,

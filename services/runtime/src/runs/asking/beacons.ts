@@ -1,14 +1,7 @@
 import { parseJson, ServiceError } from '@orrery/contracts';
+import { type BeaconChain, chainOf, isSignatureOf, QUICKNET, timeOfRound } from '@orrery/deciding';
 import { type Clock, createMeter, type Logger } from '@orrery/service-kit';
-import {
-  type Beacon,
-  type BeaconChain,
-  chainOf,
-  type FixedRound,
-  isSignatureOf,
-  QUICKNET,
-  timeOfRound,
-} from '../../core/randomness/beacon.js';
+import type { Beacon, FixedRound } from '../../core/randomness/beacon.js';
 
 export interface BeaconConfig {
   /** Of a drand server. */

@@ -1,9 +1,9 @@
 import { type Attributes, SpanKind, SpanStatusCode } from '@opentelemetry/api';
 import { isJsonObject, type JsonObject, type JsonValue } from '@orrery/contracts';
+import type { ModelMessage } from '@orrery/deciding';
 import { type Clock, createMeter, createTracer } from '@orrery/service-kit';
 import type { RefusedPart } from '../../core/prompting/chat-request.js';
 import type { Model } from '../../core/prompting/model.js';
-import type { ModelMessage } from '../../core/prompting/read-answer.js';
 
 /** An answer to a request for a chat completion. */
 export interface ChatAnswer {

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { ServiceError } from '@orrery/contracts';
+import { type Reading, readAnswer, type StrictForm, strictFormOf } from '@orrery/deciding';
 import { type Backoff, backoffDelay, type Clock, type Logger, orAborted } from '@orrery/service-kit';
 import { LRUCache } from 'lru-cache';
 import {
@@ -21,8 +22,6 @@ import {
   type DeciderRequest,
   type OutputForm,
 } from '../../core/prompting/model.js';
-import { type Reading, readAnswer } from '../../core/prompting/read-answer.js';
-import { type StrictForm, strictFormOf } from '../../core/prompting/strict-form.js';
 import { CallSlots } from './call-limits.js';
 import { type ChatAnswer, ChatClient, ChatFailed, type ChatFault, faultAfter } from './chat-client.js';
 import { type CallDependencies, callModel, Exchange, type ModelCall } from './model-call.js';

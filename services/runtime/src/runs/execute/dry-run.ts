@@ -9,12 +9,15 @@ import {
 } from '@orrery/contracts';
 import {
   applyMutation,
+  type CompiledDefinition,
+  type Decision,
   decideExecution,
+  type Execution,
   readForExecution,
   recallFor,
-} from '../../core/deciding/execute-event.js';
-import type { CompiledDefinition, Decision, Execution } from '../../core/deciding/execution.js';
-import { stateChangesOf, uuidV7 } from '../../core/entries/entry.js';
+  stateChangesOf,
+  uuidV7,
+} from '@orrery/deciding';
 import {
   type CheckProposal,
   type DeciderFailed,

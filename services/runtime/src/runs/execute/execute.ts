@@ -7,9 +7,8 @@ import {
   ServiceError,
 } from '@orrery/contracts';
 import { type KeyedRequest, toCallError } from '@orrery/database';
+import { decideExecution, uuidV7 } from '@orrery/deciding';
 import { withinTime } from '@orrery/service-kit';
-import { decideExecution } from '../../core/deciding/execute-event.js';
-import { uuidV7 } from '../../core/entries/entry.js';
 import type { Payment } from '../../core/payments/payment.js';
 import { usableModel } from '../../core/prompting/model.js';
 import { type FixedRound, roundFor } from '../../core/randomness/beacon.js';

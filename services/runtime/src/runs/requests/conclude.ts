@@ -6,16 +6,18 @@ import {
   type Recorded,
   ServiceError,
 } from '@orrery/contracts';
-import { noChanges } from '../../core/deciding/check-changes.js';
-import type { Decision, Execution, Success } from '../../core/deciding/execution.js';
-import { recordTimers } from '../../core/deciding/follow-ups.js';
 import {
   answerOf,
+  type Decision,
+  type Execution,
   executionErrorOf,
   type JournalEntryDraft,
+  noChanges,
+  recordTimers,
   type SealedEntry,
+  type Success,
   uuidV7,
-} from '../../core/entries/entry.js';
+} from '@orrery/deciding';
 import type { Evidence } from '../../core/prompting/model.js';
 import type { ItemOutcome } from '../../lane/items/work-item.js';
 import type { TimerEffects } from '../../store/commit/effects.js';

@@ -1,6 +1,5 @@
 import { type Caller, callerName, EVALUATOR, type JsonObject, type ServiceError } from '@orrery/contracts';
-import { noChanges } from '../../core/deciding/check-changes.js';
-import { executionErrorOf, uuidV7 } from '../../core/entries/entry.js';
+import { executionErrorOf, noChanges, uuidV7 } from '@orrery/deciding';
 import type { ItemOutcome } from '../../lane/items/work-item.js';
 import type { ExecutedTimer } from '../../store/state/timer-store.js';
 import { withEntry } from './conclude.js';

@@ -1,6 +1,6 @@
 import type { JsonObject, VersionDefinition, WorldTexts } from '@orrery/contracts';
+import type { CompiledDefinition } from '@orrery/deciding';
 import { compileContract, toJsonSchema } from '@orrery/expressions';
-import type { CompiledDefinition } from '../../core/deciding/execution.js';
 import { exampleOf } from '../../core/payments/example-input.js';
 import type { Resource } from '../../core/payments/payment.js';
 import { type DeploymentState, lockedDefinitionOf } from '../../store/state/deployment-state.js';

@@ -1,5 +1,6 @@
+import { commitmentOf, seedOf } from '@orrery/deciding';
 import { describe, expect, it } from 'vitest';
-import { commitmentOf, secretOf, seedOf } from '../../core/randomness/seed.js';
+import { secretOf } from '../../core/randomness/secrets.js';
 import type { DeploymentState } from '../../store/state/deployment-state.js';
 import { commitmentBefore, sourceFor, sourceForNothing } from './randomness.js';
 

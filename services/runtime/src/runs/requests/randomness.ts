@@ -1,20 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { canonicalHash, type EntryRandomness, type JsonObject, ServiceError } from '@orrery/contracts';
-import type { CompiledDefinition, Execution } from '../../core/deciding/execution.js';
+import type { CompiledDefinition, Execution } from '@orrery/deciding';
+import { commitmentOf, type OpenCommitment, type RandomSource, seedOf } from '@orrery/deciding';
 import { lifecycleEntry } from '../../core/deciding/lifecycle-entry.js';
 import type { Replay } from '../../core/deciding/replayed-entry.js';
 import {
-  commitmentOf,
   commitmentsOf,
   committedTo,
   currentOf,
-  type OpenCommitment,
   openedBy,
   type RandomnessKeys,
-  type RandomSource,
   secretOf,
-  seedOf,
-} from '../../core/randomness/seed.js';
+} from '../../core/randomness/secrets.js';
 import type { Effects } from '../../store/commit/effects.js';
 import type { DeploymentState } from '../../store/state/deployment-state.js';
 

@@ -6,8 +6,7 @@ import {
   replayNameOf,
   ServiceError,
 } from '@orrery/contracts';
-import { readForExecution } from '../../core/deciding/execute-event.js';
-import type { Execution } from '../../core/deciding/execution.js';
+import { type Execution, readForExecution } from '@orrery/deciding';
 import type { Payment, Requirement, Resource } from '../../core/payments/payment.js';
 import { type PaymentReason, sentenceOf } from '../../core/payments/payment-reasons.js';
 import { PAYMENT_IDENTIFIER } from '../../core/payments/read-offer.js';

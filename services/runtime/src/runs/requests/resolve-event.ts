@@ -10,12 +10,11 @@ import {
   ServiceError,
   type WorldTexts,
 } from '@orrery/contracts';
+import type { CompiledDefinition, Execution, RandomSource } from '@orrery/deciding';
 import { timestampOf } from '@orrery/service-kit';
-import type { CompiledDefinition, Execution } from '../../core/deciding/execution.js';
 import { type Replay, replayFacts, seenOf } from '../../core/deciding/replayed-entry.js';
 import type { Payment } from '../../core/payments/payment.js';
 import { defaultModelId, type ModelList } from '../../core/prompting/model.js';
-import type { RandomSource } from '../../core/randomness/seed.js';
 import type { CatalogClient } from '../../lane/catalog/catalog-client.js';
 import {
   type Binding,

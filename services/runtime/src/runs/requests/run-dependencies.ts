@@ -1,7 +1,7 @@
+import type { ExecutionLimits } from '@orrery/deciding';
 import type { Clock, Logger } from '@orrery/service-kit';
-import type { ExecutionLimits } from '../../core/deciding/execution.js';
 import type { Decider, ModelList } from '../../core/prompting/model.js';
-import type { RandomnessKeys } from '../../core/randomness/seed.js';
+import type { RandomnessKeys } from '../../core/randomness/secrets.js';
 import type { CatalogClient } from '../../lane/catalog/catalog-client.js';
 import type { OutsideWork } from '../../lane/ownership/lease-keeper.js';
 import type { Lanes } from '../../lane/queue/lanes.js';

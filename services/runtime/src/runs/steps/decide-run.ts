@@ -8,15 +8,17 @@ import {
   type JsonObject,
   ServiceError,
 } from '@orrery/contracts';
-import { type Clock, monotonicOf, withinTime } from '@orrery/service-kit';
 import {
   applyMutation,
+  changeKey,
+  type Decision,
   decideExecution,
+  type Execution,
+  type ReadSet,
   readForExecution,
   recallFor,
-} from '../../core/deciding/execute-event.js';
-import type { Decision, Execution, ReadSet } from '../../core/deciding/execution.js';
-import { changeKey } from '../../core/entries/entry.js';
+} from '@orrery/deciding';
+import { type Clock, monotonicOf, withinTime } from '@orrery/service-kit';
 import {
   type CheckProposal,
   type DeciderAnswer,

@@ -1,5 +1,5 @@
+import type { CompiledDefinition } from '@orrery/deciding';
 import { describe, expect, test } from 'vitest';
-import type { CompiledDefinition } from '../../core/deciding/execution.js';
 import { fingerprintOf, stillFits } from './decide-run.js';
 import { holdsOf } from './run-item.js';
 

@@ -5,13 +5,11 @@ import {
   ServiceError,
   toErrorReply,
 } from '@orrery/contracts';
+import { changeKey, type Execution, LLM_TEXTS, type RandomSource, type Success } from '@orrery/deciding';
 import { monotonicOf } from '@orrery/service-kit';
-import type { Execution, Success } from '../../core/deciding/execution.js';
-import { changeKey, LLM_TEXTS } from '../../core/entries/entry.js';
 import type { Payment } from '../../core/payments/payment.js';
 import { type DeciderAnswer, type Evidence, evidenceOf } from '../../core/prompting/model.js';
 import { type Beacon, type FixedRound, sourceOfBeacon } from '../../core/randomness/beacon.js';
-import type { RandomSource } from '../../core/randomness/seed.js';
 import { endOfKeys } from '../../lane/items/once-item.js';
 import type { ItemOutcome, WorkItem } from '../../lane/items/work-item.js';
 import type { Effects, KeyedEffect, PaymentEffect, RunEffect } from '../../store/commit/effects.js';

@@ -1,7 +1,6 @@
 import { type ExecutionAnswer, type JsonObject, type JsonValue, ServiceError } from '@orrery/contracts';
+import { answerOf, type CheckedChange, changeKey, type Success } from '@orrery/deciding';
 import { type Backoff, backoffDelay } from '@orrery/service-kit';
-import type { Success } from '../../core/deciding/execution.js';
-import { answerOf, type CheckedChange, changeKey } from '../../core/entries/entry.js';
 import { NO_CALLS } from '../../core/payments/judge-settlement.js';
 import { sentenceOf } from '../../core/payments/payment-reasons.js';
 import type { Evidence } from '../../core/prompting/model.js';

@@ -1,6 +1,5 @@
 import { ServiceError } from '@orrery/contracts';
-import { noChanges } from '../../core/deciding/check-changes.js';
-import { executionErrorOf, type JournalEntryDraft, storedChanges, uuidV7 } from '../../core/entries/entry.js';
+import { executionErrorOf, type JournalEntryDraft, noChanges, storedChanges, uuidV7 } from '@orrery/deciding';
 import type { Payment } from '../../core/payments/payment.js';
 import type { ItemOutcome } from '../../lane/items/work-item.js';
 import type { Effects } from '../../store/commit/effects.js';

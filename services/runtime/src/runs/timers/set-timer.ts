@@ -9,8 +9,7 @@ import {
   timeMs,
 } from '@orrery/contracts';
 import type { KeyedRequest } from '@orrery/database';
-import { refuseInput } from '../../core/deciding/execute-event.js';
-import { recordTimers, timerIdOf } from '../../core/deciding/follow-ups.js';
+import { recordTimers, refuseInput, timerIdOf } from '@orrery/deciding';
 import { lifecycleEntry } from '../../core/deciding/lifecycle-entry.js';
 import { keyedItem } from '../../lane/items/once-item.js';
 import type { WorkItem } from '../../lane/items/work-item.js';

@@ -1,6 +1,6 @@
 import { asServiceError } from '@orrery/contracts';
+import { uuidV7 } from '@orrery/deciding';
 import { type Backoff, backoffDelay, createMeter, createSemaphore, startPollLoop } from '@orrery/service-kit';
-import { uuidV7 } from '../../core/entries/entry.js';
 import type { Batch } from '../../store/commit/batch.js';
 import { NotOwner, partitionOf } from '../../store/leases/leases.js';
 import { dueTimers, mayBeMore, nextDue, putOff, type TimerRow } from '../../store/state/timer-store.js';

@@ -1,8 +1,7 @@
 import type { Caller, JsonObject, JsonValue, PushPlan } from '@orrery/contracts';
+import type { JournalEntryDraft, PlannedFollowUp } from '@orrery/deciding';
 import type { Insertable, Updateable } from 'kysely';
-import type { PlannedFollowUp } from '../../core/deciding/follow-ups.js';
-import type { JournalEntryDraft } from '../../core/entries/entry.js';
-import type { Commitments } from '../../core/randomness/seed.js';
+import type { Commitments } from '../../core/randomness/secrets.js';
 import type { Binding, OpenRun } from '../state/deployment-state.js';
 import type { TimerName } from '../state/pending-timers.js';
 import type { RuntimeSchema } from '../tables/schema.js';
@@ -17,9 +16,10 @@ export interface KeyedEffect {
   readonly answer?: JsonValue;
 }
 
-/** What an item changes of the deployment itself: columns of its row, whether a what-if fork stays, and its commitments. */
+/** What an item changes of the deployment itself: columns of its row, and what stands in tables beside it. */
 export interface SettingsColumns extends Updateable<RuntimeSchema['deployments']> {
   readonly is_kept?: boolean;
+  readonly is_code_public?: boolean;
   readonly randomness?: Commitments;
 }
 

@@ -1,6 +1,6 @@
 import type { JournalVersion } from '@orrery/contracts';
+import type { CheckedChange, JournalEntryDraft } from '@orrery/deciding';
 import { expect, it } from 'vitest';
-import type { CheckedChange, JournalEntryDraft } from '../../core/entries/entry.js';
 import type { ClaimedSchema, DeploymentState } from '../state/deployment-state.js';
 import { OpenRuns } from '../state/deployment-state.js';
 import { createInstanceMemory } from '../state/instance-memory.js';

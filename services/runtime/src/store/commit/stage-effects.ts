@@ -5,8 +5,8 @@ import {
   type ServiceError,
   toErrorReply,
 } from '@orrery/contracts';
+import { type CheckedChange, hasKeptState, type SealedEntry, sealEntry } from '@orrery/deciding';
 import { timestampOf } from '@orrery/service-kit';
-import { type CheckedChange, hasKeptState, type SealedEntry, sealEntry } from '../../core/entries/entry.js';
 import { type Binding, type DeploymentState, type JournalHead, keyIdOf } from '../state/deployment-state.js';
 import type { IdBlocks } from '../state/id-blocks.js';
 import { roughSize } from '../state/instance-memory.js';

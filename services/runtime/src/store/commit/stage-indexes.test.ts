@@ -1,6 +1,6 @@
 import type { JsonObject } from '@orrery/contracts';
+import type { CheckedChange } from '@orrery/deciding';
 import { expect, it } from 'vitest';
-import type { CheckedChange } from '../../core/entries/entry.js';
 import type { DeploymentState } from '../state/deployment-state.js';
 import { newBatch } from './batch.js';
 import { stageBuiltValues, stageIndexedValues } from './stage-indexes.js';

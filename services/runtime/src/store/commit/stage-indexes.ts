@@ -1,5 +1,5 @@
+import type { CheckedChange } from '@orrery/deciding';
 import { type OrderValue, orderValue, valueAt } from '@orrery/expressions';
-import type { CheckedChange } from '../../core/entries/entry.js';
 import type { DeploymentState } from '../state/deployment-state.js';
 import type { Batch } from './batch.js';
 

@@ -1,7 +1,6 @@
 import { MOST_IN_TREE, MOST_TIMERS, ServiceError } from '@orrery/contracts';
+import type { PlannedFollowUp, SealedEntry } from '@orrery/deciding';
 import { expect, it } from 'vitest';
-import type { PlannedFollowUp } from '../../core/deciding/follow-ups.js';
-import type { SealedEntry } from '../../core/entries/entry.js';
 import type { DeploymentState } from '../state/deployment-state.js';
 import { PendingTimers } from '../state/pending-timers.js';
 import { batchRows, newBatch } from './batch.js';

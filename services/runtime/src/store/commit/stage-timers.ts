@@ -1,6 +1,5 @@
 import { MOST_IN_TREE, MOST_TIMERS, ServiceError } from '@orrery/contracts';
-import { type PlannedFollowUp, timerIdOf } from '../../core/deciding/follow-ups.js';
-import type { SealedEntry } from '../../core/entries/entry.js';
+import { type PlannedFollowUp, type SealedEntry, timerIdOf } from '@orrery/deciding';
 import { type DeploymentState, isPaused } from '../state/deployment-state.js';
 import type { TimerName } from '../state/pending-timers.js';
 import type { TimerRow } from '../state/timer-store.js';

@@ -161,6 +161,11 @@ export const SELDOM = `accepted as (
   select n.id, n.columns->'randomness' from jsonb_to_recordset($settings::jsonb) as n (id bigint, columns jsonb)
   where n.columns ? 'randomness' and (select ok from held)
   on conflict (deployment_id) do update set commitments = excluded.commitments
+), code as (
+  insert into code_access (deployment_id, is_public) select n.id, (n.columns->>'is_code_public')::boolean
+  from jsonb_to_recordset($settings::jsonb) as n (id bigint, columns jsonb)
+  where n.columns ? 'is_code_public' and (select ok from held)
+  on conflict (deployment_id) do update set is_public = excluded.is_public
 ), unbound as (
   delete from bindings b using jsonb_to_recordset($unbound::jsonb) as n (deployment_id bigint, event text)
   where b.deployment_id = n.deployment_id and b.event = n.event and ${FEW} and (select ok from held)

@@ -1,7 +1,7 @@
 import type { JsonValue } from '@orrery/contracts';
+import type { SealedEntry } from '@orrery/deciding';
 import type { OrderValue } from '@orrery/expressions';
 import type { Updateable } from 'kysely';
-import type { SealedEntry } from '../../core/entries/entry.js';
 import type { Binding, DeploymentState } from '../state/deployment-state.js';
 import type { RuntimeSchema } from '../tables/schema.js';
 import type { Effects, PaymentEffect } from './effects.js';

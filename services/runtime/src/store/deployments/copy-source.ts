@@ -1,6 +1,6 @@
 import { type DeploymentSource, type EntryTimer, parseReference, ServiceError } from '@orrery/contracts';
+import { tooManyInstances } from '@orrery/deciding';
 import { sql } from 'kysely';
-import { tooManyInstances } from '../../core/deciding/check-changes.js';
 import { headOf } from '../journal/journal-store.js';
 import { beginLifetimes } from '../journal/lifetimes.js';
 import { snapshotAt, snapshotHashOf } from '../journal/past-states.js';

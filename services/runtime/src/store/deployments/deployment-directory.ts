@@ -12,8 +12,15 @@ import {
 import { page, prepared } from '@orrery/database';
 import { sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
-import type { Commitments } from '../../core/randomness/seed.js';
-import { type DeploymentRow, IS_KEPT, isPaused, RANDOMNESS } from '../state/deployment-state.js';
+import type { Commitments } from '../../core/randomness/secrets.js';
+import {
+  BESIDE_COLUMNS,
+  type DeploymentRow,
+  IS_CODE_PUBLIC,
+  IS_KEPT,
+  isPaused,
+  RANDOMNESS,
+} from '../state/deployment-state.js';
 import type { Db } from '../tables/schema.js';
 
 /** What never changes about a deployment. */
@@ -119,12 +126,13 @@ export function createDeploymentAccess(db: Db, directory: DeploymentDirectory) {
         address,
         source,
         isLLMPublic,
+        isCodePublic,
         owner_account_id,
         world_id: worldId,
         world_address: worldAddress,
       } = row;
       const isOwner = owner_account_id === accountOf(caller);
-      return { id, address, worldId, worldAddress, source, isLLMPublic, isOwner };
+      return { id, address, worldId, worldAddress, source, isLLMPublic, isCodePublic, isOwner };
     },
     /** @throws `deployment_not_found` for what is absent or not visible, `forbidden` for what is visible. */
     owned: async (path: DeploymentPath, caller: Caller): Promise<KnownDeployment> => {
@@ -151,14 +159,12 @@ function byReference<Row>(name: string, columns: string): ByReference<Row> {
     'id' in reference ? byId(db, [reference.id]) : byAddress(db, [reference.address]);
 }
 
-const wholeRow = byReference<DeploymentRow>(
-  'deployment',
-  `d.*, ${IS_KEPT} as is_kept, ${RANDOMNESS} as randomness`,
-);
+const wholeRow = byReference<DeploymentRow>('deployment', `d.*, ${BESIDE_COLUMNS}`);
 /** What `see` reads: a locked deployment's row is large. */
 const seenRow = byReference<Visible & Omit<SeenDeployment, 'isOwner'>>(
   'seen-deployment',
-  'id, address, world_id, world_address, owner_account_id, is_public, is_llm_public as "isLLMPublic", source',
+  `id, address, world_id, world_address, owner_account_id, is_public, is_llm_public as "isLLMPublic",
+    ${IS_CODE_PUBLIC} as "isCodePublic", source`,
 );
 
 interface PublishedHead {
@@ -204,9 +210,12 @@ export async function listDeployments(
     .where('world_id', '=', worldId)
     .where('deleted_at', 'is', null)
     .where(({ or, eb }) => or([eb('is_public', '=', true), eb('owner_account_id', '=', accountId ?? -1)]));
-  const isKept = sql<boolean | null>`${sql.raw(IS_KEPT)}`.as('is_kept');
-  const randomness = sql<Commitments | null>`${sql.raw(RANDOMNESS)}`.as('randomness');
-  const rows = await page(visible.selectAll().select([isKept, randomness]).orderBy('id'), query).execute();
+  const beside = [
+    sql<boolean | null>`${sql.raw(IS_KEPT)}`.as('is_kept'),
+    sql<boolean>`${sql.raw(IS_CODE_PUBLIC)}`.as('is_code_public'),
+    sql<Commitments | null>`${sql.raw(RANDOMNESS)}`.as('randomness'),
+  ] as const;
+  const rows = await page(visible.selectAll().select(beside).orderBy('id'), query).execute();
   const counted = await visible.select(sql<number>`count(*)::int`.as('total')).executeTakeFirst();
   return { rows, total: counted?.total ?? 0 };
 }
@@ -246,6 +255,7 @@ export const toRecord = (row: DeploymentRow): DeploymentRecord => ({
   isPublic: row.is_public,
   isPaused: isPaused(row),
   isLLMPublic: row.is_llm_public,
+  isCodePublic: row.is_code_public,
   aiModelId: row.ai_model_id,
   aiDailyBudgetUsd: row.ai_daily_budget_usd,
   payToAddress: row.pay_to_address,
@@ -273,5 +283,6 @@ export interface SeenDeployment {
   worldAddress: string;
   source: DeploymentSource | null;
   isLLMPublic: boolean;
+  isCodePublic: boolean;
   isOwner: boolean;
 }

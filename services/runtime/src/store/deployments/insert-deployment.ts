@@ -7,9 +7,9 @@ import {
   type NewDeployment,
 } from '@orrery/contracts';
 import { jsonb } from '@orrery/database';
+import { genesisHash, type SealedEntry, sealEntry, uuidV7 } from '@orrery/deciding';
 import { sql } from 'kysely';
 import { lifecycleEntry } from '../../core/deciding/lifecycle-entry.js';
-import { genesisHash, type SealedEntry, sealEntry, uuidV7 } from '../../core/entries/entry.js';
 import { partitionOf } from '../leases/leases.js';
 import { insertBindings, type NewBinding } from '../state/bindings.js';
 import { type DeploymentRow, type LockedDefinition, lockedColumns } from '../state/deployment-state.js';
@@ -53,6 +53,9 @@ export async function insertDeployment(
     .executeTakeFirstOrThrow();
   const isFork = plan.given.purpose === 'what_if';
   if (isFork) await trx.insertInto('what_if_forks').values({ deployment_id: row.id }).execute();
+  const { isCodePublic } = plan.given;
+  if (isCodePublic)
+    await trx.insertInto('code_access').values({ deployment_id: row.id, is_public: true }).execute();
   const bindings = plan.bindings.map(({ binding }) => binding);
   await insertBindings(trx, row.id, bindings);
   const entryId = uuidV7(plan.at.getTime());
@@ -60,7 +63,13 @@ export async function insertDeployment(
   const copied = plan.copies && (await copySource(trx, plan.copies, target, limits));
   if (copied !== null) await setSource(trx, row.id, copied.source);
   await insertFirstEntry(trx, row, firstEntry(plan, caller, copied, entryId), copied);
-  return { ...row, source: copied?.source ?? null, is_kept: isFork ? false : null, randomness: null };
+  return {
+    ...row,
+    source: copied?.source ?? null,
+    is_kept: isFork ? false : null,
+    is_code_public: isCodePublic,
+    randomness: null,
+  };
 }
 
 const setSource = (trx: Trx, id: number, source: DeploymentSource) =>
@@ -105,6 +114,7 @@ function firstEntry(
     bindings: bindings.map(({ facts }) => facts),
     ...(source && { source: { ...source } }),
     ...(purpose && { purpose }),
+    ...(given.isCodePublic && { isCodePublic: true }),
     // There may be too many for an entry to name each.
     ...(timers.length > 0 && {
       timers: { count: timers.length, hash: canonicalHash(timers as unknown as JsonValue) },

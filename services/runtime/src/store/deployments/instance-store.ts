@@ -9,9 +9,9 @@ import {
   spaceAround,
 } from '@orrery/contracts';
 import { countUpTo, type PreparedStatement, page, prepared } from '@orrery/database';
+import type { InstanceName } from '@orrery/deciding';
 import { createBatcher } from '@orrery/service-kit';
 import { sql } from 'kysely';
-import type { InstanceName } from '../../core/entries/entry.js';
 import { headOf } from '../journal/journal-store.js';
 import type { MemoryInstance } from '../state/instance-memory.js';
 import type { Db } from '../tables/schema.js';

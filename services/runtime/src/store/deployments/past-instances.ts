@@ -1,7 +1,7 @@
 import { type InstanceRecord, type PageQuery, ServiceError } from '@orrery/contracts';
+import type { InstanceName } from '@orrery/deciding';
 import type { Semaphore } from '@orrery/service-kit';
 import { sql } from 'kysely';
-import type { InstanceName } from '../../core/entries/entry.js';
 import { headOf } from '../journal/journal-store.js';
 import { type ComputeLifetimes, computedUntil, instancesThen } from '../journal/lifetimes.js';
 import { named, type PastState, pastStates } from '../journal/past-states.js';

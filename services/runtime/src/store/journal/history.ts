@@ -11,8 +11,8 @@ import {
   toNfc,
 } from '@orrery/contracts';
 import { COUNT_LIMIT } from '@orrery/database';
+import type { InstanceName } from '@orrery/deciding';
 import { type RawBuilder, sql } from 'kysely';
-import type { InstanceName } from '../../core/entries/entry.js';
 import type { Db } from '../tables/schema.js';
 import { entriesWithoutTexts, headOf, type ShownRow, toHistoryEntry } from './journal-store.js';
 

@@ -17,8 +17,8 @@ import {
   ServiceError,
 } from '@orrery/contracts';
 import { prepared } from '@orrery/database';
+import { LLM_TEXTS, stateChangesOf } from '@orrery/deciding';
 import { type Selectable, sql } from 'kysely';
-import { LLM_TEXTS, stateChangesOf } from '../../core/entries/entry.js';
 import type { Db, RuntimeSchema } from '../tables/schema.js';
 import { lastLifecycle } from './lifecycle.js';
 

@@ -1,8 +1,8 @@
 import type { PageQuery } from '@orrery/contracts';
 import { transaction } from '@orrery/database';
+import type { InstanceName } from '@orrery/deciding';
 import { createSemaphore } from '@orrery/service-kit';
 import { sql } from 'kysely';
-import type { InstanceName } from '../../core/entries/entry.js';
 import type { Db, Trx } from '../tables/schema.js';
 
 /** Entries that one transaction goes through. */

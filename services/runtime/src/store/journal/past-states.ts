@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { canonicalJson, type InstanceChange, type JsonObject } from '@orrery/contracts';
+import { foldChange, type InstanceName } from '@orrery/deciding';
 import { sql } from 'kysely';
-import { foldChange, type InstanceName } from '../../core/entries/entry.js';
 import type { Db } from '../tables/schema.js';
 
 /** An instance as it was after some entry. */

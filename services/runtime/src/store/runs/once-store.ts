@@ -1,8 +1,8 @@
 import { type ErrorReply, type JsonValue, type OnceKey, readOccurrenceKey } from '@orrery/contracts';
 import { prepared } from '@orrery/database';
+import { type AnsweringEntry, answerOf } from '@orrery/deciding';
 import { type Clock, createBatcher, type Logger, type PollLoop, startPollLoop } from '@orrery/service-kit';
 import { type Selectable, sql } from 'kysely';
-import { type AnsweringEntry, answerOf } from '../../core/entries/entry.js';
 import type { Db, RuntimeSchema } from '../tables/schema.js';
 
 type Row = Selectable<RuntimeSchema['once_keys']>;

@@ -12,10 +12,10 @@ import {
   type OnceKey,
 } from '@orrery/contracts';
 import { jsonb } from '@orrery/database';
+import { executionErrorOf } from '@orrery/deciding';
 import { type Clock, type Logger, type PollLoop, startPollLoop } from '@orrery/service-kit';
 import { type Selectable, sql } from 'kysely';
 import type { Replay } from '../../core/deciding/replayed-entry.js';
-import { executionErrorOf } from '../../core/entries/entry.js';
 import type { Payment } from '../../core/payments/payment.js';
 import type { Evidence } from '../../core/prompting/model.js';
 import type { FixedRound } from '../../core/randomness/beacon.js';

@@ -8,7 +8,7 @@ import {
   type WorldTexts,
 } from '@orrery/contracts';
 import type { Selectable } from 'kysely';
-import type { Commitments } from '../../core/randomness/seed.js';
+import type { Commitments } from '../../core/randomness/secrets.js';
 import type { RunState, RuntimeSchema } from '../tables/schema.js';
 import type { AttributeIndex } from './attribute-indexes.js';
 import type { ClaimedMessages } from './claimed-messages.js';
@@ -20,12 +20,22 @@ export interface DeploymentRow extends Selectable<RuntimeSchema['deployments']> 
   is_kept: boolean | null;
   /** What it has committed to for random numbers; null: nothing was drawn. */
   randomness: Commitments | null;
+  /** Whether others may read the definitions that it has executed. */
+  is_code_public: boolean;
 }
+
+/** `is_code_public` of the deployment `d`. */
+export const IS_CODE_PUBLIC =
+  'exists (select from code_access c where c.deployment_id = d.id and c.is_public)';
 
 /** `is_kept` of the deployment `d`. */
 export const IS_KEPT = '(select w.is_kept from what_if_forks w where w.deployment_id = d.id)';
+
 /** `randomness` of the deployment `d`. */
 export const RANDOMNESS = '(select c.commitments from randomness c where c.deployment_id = d.id)';
+
+/** What a row of the deployment `d` has beside its own columns. */
+export const BESIDE_COLUMNS = `${IS_KEPT} as is_kept, ${IS_CODE_PUBLIC} as is_code_public, ${RANDOMNESS} as randomness`;
 
 /** An event bound to a version. */
 export interface Binding extends Readonly<Omit<BindingRecord, 'createdAt' | 'updatedAt'>> {

@@ -1,6 +1,5 @@
+import { type CheckedChange, MAX_READ } from '@orrery/deciding';
 import { expect, it } from 'vitest';
-import { MAX_READ } from '../../core/deciding/execution.js';
-import type { CheckedChange } from '../../core/entries/entry.js';
 import { createInstanceMemory, type MemoryInstance } from './instance-memory.js';
 
 const at = new Date(0);

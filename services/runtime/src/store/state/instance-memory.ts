@@ -1,13 +1,13 @@
 import type { JsonObject } from '@orrery/contracts';
-import type { InstanceState } from '../../core/deciding/execution.js';
 import {
+  type CheckedChange,
   type HistorySearch,
+  type InstanceState,
   isRemembered,
   MEMORY_REACH,
   memoryOf,
   type PastEntry,
-} from '../../core/deciding/read-history.js';
-import type { CheckedChange } from '../../core/entries/entry.js';
+} from '@orrery/deciding';
 
 /** An instance as its row will be once the batch in flight is committed. Never changed in place. */
 export interface MemoryInstance extends InstanceState {

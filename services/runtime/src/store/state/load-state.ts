@@ -1,7 +1,6 @@
+import type { HistorySearch, InstanceName } from '@orrery/deciding';
 import { createBatcher } from '@orrery/service-kit';
 import { sql } from 'kysely';
-import type { HistorySearch } from '../../core/deciding/read-history.js';
-import type { InstanceName } from '../../core/entries/entry.js';
 import { partitionOf } from '../leases/leases.js';
 import type { Db } from '../tables/schema.js';
 import { type AttributeIndex, KEPT_INDEXES } from './attribute-indexes.js';
@@ -9,17 +8,16 @@ import { BINDING_OBJECT } from './bindings.js';
 import type { ClaimedMessages } from './claimed-messages.js';
 import {
   awaitsPayment,
+  BESIDE_COLUMNS,
   type Binding,
   type ClaimedSchema,
   type DeploymentRow,
   type DeploymentState,
   type Holds,
-  IS_KEPT,
   type JournalHead,
   keyIdOf,
   type OpenRun,
   OpenRuns,
-  RANDOMNESS,
 } from './deployment-state.js';
 import { createInstanceMemory, type InstanceMemory, type MemoryInstance } from './instance-memory.js';
 import { PendingTimers, type TimerName } from './pending-timers.js';
@@ -47,7 +45,7 @@ export async function loadState(
   { messages, now }: { readonly messages: ClaimedMessages; readonly now: number },
 ): Promise<DeploymentState | undefined> {
   const { rows } = await sql<LoadedRow>`
-    select d.*, ${sql.raw(IS_KEPT)} as is_kept, ${sql.raw(RANDOMNESS)} as randomness,
+    select d.*, ${sql.raw(BESIDE_COLUMNS)},
       jsonb_build_object('seq', h.seq, 'hash', h.hash, 'totals', h.totals) as head,
       (select j.executed_at from journal j where j.deployment_id = h.deployment_id and j.seq = h.seq) as head_at,
       (select jsonb_agg(${sql.raw(BINDING_OBJECT)} order by b.id)

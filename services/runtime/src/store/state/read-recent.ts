@@ -1,10 +1,5 @@
+import { type HistorySearch, MEMORY_REACH, type PastEntry, type ReplayedEntry } from '@orrery/deciding';
 import { type RawBuilder, sql } from 'kysely';
-import {
-  type HistorySearch,
-  MEMORY_REACH,
-  type PastEntry,
-  type ReplayedEntry,
-} from '../../core/deciding/read-history.js';
 import type { Db } from '../tables/schema.js';
 
 /** What a search finds in a journal up to the entry `upTo`, newest first. */

@@ -1,12 +1,6 @@
+import { type HistorySearch, isRemembered, MEMORY_REACH, memoryOf, type PastEntry } from '@orrery/deciding';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import {
-  type HistorySearch,
-  isRemembered,
-  MEMORY_REACH,
-  memoryOf,
-  type PastEntry,
-} from '../../core/deciding/read-history.js';
 import { createRecentEntries } from './instance-memory.js';
 
 const entryAt = (seq: number, event: string, horse: string): PastEntry => ({

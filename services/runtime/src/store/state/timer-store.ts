@@ -7,8 +7,8 @@ import {
   paginationOf,
   type TimerRecord,
 } from '@orrery/contracts';
+import { timerIdOf } from '@orrery/deciding';
 import { sql } from 'kysely';
-import { timerIdOf } from '../../core/deciding/follow-ups.js';
 import type { Db } from '../tables/schema.js';
 import type { TimerName } from './pending-timers.js';
 

@@ -15,6 +15,7 @@ export interface RuntimeSchema {
   deployments: DeploymentsTable;
   what_if_forks: WhatIfForksTable;
   randomness: { deployment_id: number; commitments: Json<JsonObject> };
+  code_access: { deployment_id: number; is_public: boolean };
   bindings: BindingsTable;
   claimed_schemas: ClaimedSchemasTable;
   instances: InstancesTable;

@@ -1,6 +1,6 @@
 import type { DeploymentSource, Divergence, JsonObject } from '@orrery/contracts';
+import { changeKey, type InstanceName } from '@orrery/deciding';
 import { sql } from 'kysely';
-import { changeKey, type InstanceName } from '../../../core/entries/entry.js';
 import type { Db } from '../../tables/schema.js';
 import { type PastState, pastStates, snapshotHasher, snapshotHashOf } from '../past-states.js';
 import { type FoldMemory, same } from './fold-groups.js';

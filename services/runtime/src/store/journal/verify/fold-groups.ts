@@ -1,13 +1,7 @@
 import type { Divergence, HashedEntry, InstanceChange, JsonObject } from '@orrery/contracts';
+import { changeKey, foldChange, hasKeptState, type InstanceName, sameJson } from '@orrery/deciding';
 import { sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
-import {
-  changeKey,
-  foldChange,
-  hasKeptState,
-  type InstanceName,
-  sameJson,
-} from '../../../core/entries/entry.js';
 import { roughSize } from '../../state/instance-memory.js';
 import type { Db } from '../../tables/schema.js';
 import { named, pastStates } from '../past-states.js';

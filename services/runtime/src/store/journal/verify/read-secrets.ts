@@ -1,12 +1,11 @@
+import { bytesOf, commitmentOf } from '@orrery/deciding';
 import { sql } from 'kysely';
 import {
-  bytesOf,
   type Commitments,
-  commitmentOf,
   type KnownSecret,
   openedBy,
   type RandomnessKeys,
-} from '../../../core/randomness/seed.js';
+} from '../../../core/randomness/secrets.js';
 import { RANDOMNESS } from '../../state/deployment-state.js';
 import type { Db } from '../../tables/schema.js';
 

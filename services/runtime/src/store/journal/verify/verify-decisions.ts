@@ -1,15 +1,23 @@
-import type { Divergence, KeptDefinition, NotRerun } from '@orrery/contracts';
-import type { CompiledDefinition, Needs } from '../../../core/deciding/execution.js';
+import type { Divergence, HashedEntry, KeptDefinition, NotRerun } from '@orrery/contracts';
 import {
   agrees,
+  type CheckedChange,
+  type CompiledDefinition,
   compileKept,
+  type Decision,
+  type DecisionCounts,
+  type Exchange,
+  foldChange,
+  type InstanceName,
+  isAnswerRerunnable,
+  isDefinitionOf,
+  isExchangeOf,
+  type Needs,
   notRerunnable,
   type ReplayedSource,
   rerun,
-} from '../../../core/deciding/rerun.js';
-import { type CheckedChange, foldChange, type InstanceName } from '../../../core/entries/entry.js';
-import { type BeaconChain, isSeedOfRound } from '../../../core/randomness/beacon.js';
-import { isSeedOf, type RandomnessKeys } from '../../../core/randomness/seed.js';
+  rerunAnswer,
+} from '@orrery/deciding';
 import { createInstanceMemory, type InstanceMemory } from '../../state/instance-memory.js';
 import { readRecent } from '../../state/read-recent.js';
 import type { Db } from '../../tables/schema.js';
@@ -17,7 +25,7 @@ import { findDefinition } from '../definitions.js';
 import { instancesThen } from '../lifetimes.js';
 import { pastStates } from '../past-states.js';
 import type { StoredEntry } from './fold-groups.js';
-import { readSecrets } from './read-secrets.js';
+import { createSeedCheck, type SeedKnowledge } from './verify-seeds.js';
 
 export interface DecidedDeployment {
   readonly id: number;
@@ -26,12 +34,6 @@ export interface DecidedDeployment {
   readonly worldAddress: string;
   /** Of a what-if fork: what its entries repeat. */
   readonly source?: ReplayedSource | undefined;
-}
-
-/** What became of the executions of a range. */
-export interface DecisionCounts {
-  rerun: number;
-  notRerun: Partial<Record<NotRerun, number>>;
 }
 
 /** Milliseconds of work until others have their turn. */
@@ -50,12 +52,10 @@ export function createDecisionCheck(
   db: Db,
   deployment: DecidedDeployment,
   until: number,
-  {
-    keys,
-    beacon,
-  }: { readonly keys: RandomnessKeys; readonly beacon: () => Promise<BeaconChain | undefined> },
+  known: SeedKnowledge,
 ) {
   const counts: DecisionCounts = { rerun: 0, notRerun: {} };
+  const seeds = createSeedCheck(db, deployment, known);
   const definitions = new Map<string, Found>();
   let memory = createInstanceMemory();
   let nextId = 0;
@@ -64,47 +64,50 @@ export function createDecisionCheck(
     const known = definitions.get(hash);
     if (known !== undefined) return known;
     const kept = await findDefinition(db, deployment.worldId, hash);
-    const found = { kept, compiled: kept && compileKept(kept) };
+    const isOther = kept !== undefined && !isDefinitionOf(kept, hash);
+    const found = { kept, compiled: kept && !isOther ? compileKept(kept) : undefined, isOther };
     definitions.set(hash, found);
     return found;
   };
-  let known: Awaited<ReturnType<typeof readSecrets>> | undefined;
-  /** Whether the seed is none that the secret gives which the journal has committed to. */
-  const drawsDiffer = async (entry: StoredEntry['entry']) => {
-    if (entry.randomness?.source === 'drand') {
-      const chain = await beacon();
-      // Of another chain, or one that cannot be asked, nothing is known.
-      return chain !== undefined && entry.randomness.chain === chain.hash && !isSeedOfRound(chain, entry);
-    }
-    if (entry.randomness?.source !== 'deployment') return false;
-    known ??= await readSecrets(db, deployment, keys);
-    return !isSeedOf(known, entry);
-  };
   const idOf = () => ++nextId;
-  const decide = async ({ entry }: StoredEntry, definition: CompiledDefinition) => {
+  /** Brings into memory what a decision needs, until it is one. */
+  const decided = async <T extends Decision | undefined>(seq: number, decide: () => T) => {
     for (;;) {
-      const decision = rerun(entry, definition, deployment, memory);
-      if (decision.kind !== 'needs') return decision;
+      const decision = decide();
+      if (decision?.kind !== 'needs') return decision as Exclude<T, { kind: 'needs' }>;
       // All instances of a schema are learnt in the order of their creation, so before any alone.
       if (decision.schemas.length > 0 || decision.searched !== undefined) memory = createInstanceMemory();
-      await load(db, deployment.id, memory, decision, entry.seq - 1, idOf);
+      await load(db, deployment.id, memory, decision, seq - 1, idOf);
     }
   };
-  const check = async (stored: StoredEntry): Promise<Divergence | undefined> => {
-    const { entry } = stored;
-    if (entry.kind !== 'execution') return undefined;
-    if (await drawsDiffer(entry)) return { seq: entry.seq, what: 'draws_differ' };
-    const { kept, compiled } = await definitionOf(entry.versionHash ?? '');
-    const reason = notRerunnable(entry, kept);
-    if (reason !== undefined || compiled === undefined) {
-      const why = reason ?? 'no_definition';
-      counts.notRerun[why] = (counts.notRerun[why] ?? 0) + 1;
-      return undefined;
-    }
+  const left = (why: NotRerun): undefined => {
+    counts.notRerun[why] = (counts.notRerun[why] ?? 0) + 1;
+  };
+  const compared = (entry: HashedEntry, decision: Exclude<Decision, { kind: 'needs' }>): What => {
     counts.rerun += 1;
-    return agrees(entry, await decide(stored, compiled))
-      ? undefined
-      : { seq: entry.seq, what: 'decision_differs' };
+    return agrees(entry, decision) ? undefined : 'decision_differs';
+  };
+  /** The answer of a model, from there on. */
+  const applied = async (entry: HashedEntry, definition: CompiledDefinition): Promise<What> => {
+    const exchange = await findExchange(db, deployment.id, entry.seq);
+    if (exchange === null) return left('model');
+    if (!isExchangeOf(entry, exchange)) return 'exchange_differs';
+    if (!isAnswerRerunnable(entry, definition)) return left('model');
+    const again = () => rerunAnswer(entry, definition, deployment, exchange, memory);
+    const decision = await decided(entry.seq, again);
+    return decision === undefined ? 'decision_differs' : compared(entry, decision);
+  };
+  const check = async ({ entry }: StoredEntry): Promise<What> => {
+    if (entry.kind !== 'execution') return undefined;
+    if (entry.randomness !== undefined) counts.seeds = seeds.counts;
+    if (await seeds.differs(entry)) return 'draws_differ';
+    const { kept, compiled, isOther } = await definitionOf(entry.versionHash ?? '');
+    if (isOther) return 'definition_differs';
+    const reason = notRerunnable(entry, kept);
+    if (compiled === undefined) return left(reason ?? 'no_definition');
+    if (reason === 'model' && entry.llmHash !== null) return applied(entry, compiled);
+    if (reason !== undefined) return left(reason);
+    return compared(entry, await decided(entry.seq, () => rerun(entry, compiled, deployment, memory)));
   };
   const follow = ({ entry }: StoredEntry) => {
     memory.recent.add(entry);
@@ -126,8 +129,8 @@ export function createDecisionCheck(
     check: async (entries: readonly StoredEntry[]): Promise<Divergence | undefined> => {
       let since = performance.now();
       for (const one of entries) {
-        const divergence = await check(one);
-        if (divergence !== undefined) return divergence;
+        const what = await check(one);
+        if (what !== undefined) return { seq: one.entry.seq, what };
         follow(one);
         if (performance.now() - since < TURN_MS) continue;
         await new Promise(setImmediate);
@@ -138,10 +141,25 @@ export function createDecisionCheck(
   };
 }
 
+type What = Divergence['what'] | undefined;
+
+/** What a model was asked and answered for an entry, with its texts. */
+async function findExchange(db: Db, deploymentId: number, seq: number): Promise<Exchange | null> {
+  const row = await db
+    .selectFrom('journal')
+    .select('llm')
+    .where('deployment_id', '=', deploymentId)
+    .where('seq', '=', seq)
+    .executeTakeFirst();
+  return row?.llm ?? null;
+}
+
 /** A definition as it is kept and as it runs; both undefined: none is kept. */
 interface Found {
   readonly kept: KeptDefinition | undefined;
   readonly compiled: CompiledDefinition | undefined;
+  /** What is kept is not what the hash names. */
+  readonly isOther: boolean;
 }
 
 /** Brings into memory what a decision needs, as it was after entry `seq`. */

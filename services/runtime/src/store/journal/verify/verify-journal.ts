@@ -6,9 +6,9 @@ import {
   type Verification,
 } from '@orrery/contracts';
 import { isUniqueViolation } from '@orrery/database';
+import { genesisHash, hashOf } from '@orrery/deciding';
 import type { Clock, Semaphore } from '@orrery/service-kit';
 import { sql } from 'kysely';
-import { genesisHash, hashOf } from '../../../core/entries/entry.js';
 import type { Db } from '../../tables/schema.js';
 import { ENTRY_COLUMNS, type EntryRow, entryOf, headOf } from '../journal-store.js';
 import { hashAt } from '../lifecycle.js';

@@ -10,6 +10,7 @@ import { lifecycleWithoutTimers } from './0031-lifecycle-without-timers.js';
 import { whatIf } from './0036-what-if.js';
 import { merkleTrees } from './0040-merkle-trees.js';
 import { randomness } from './0045-randomness.js';
+import { codeAccess } from './0050-code-access.js';
 import { generations } from './0052-generations.js';
 import { attributeIndexes } from './0053-attribute-indexes.js';
 import { activity } from './0055-activity.js';
@@ -27,6 +28,7 @@ export const migrations: Record<string, Migration> = {
   '0036_what_if': whatIf,
   '0040_merkle_trees': merkleTrees,
   '0045_randomness': randomness,
+  '0050_code_access': codeAccess,
   '0052_generations': generations,
   '0053_attribute_indexes': attributeIndexes,
   '0055_activity': activity,

@@ -1,0 +1,87 @@
+import { EVALUATOR, type HashedEntry, type KeptDefinition } from '@orrery/contracts';
+import { expect, it } from 'vitest';
+import { commitmentOf } from '../randomness/seed.js';
+import { createDecisionCheck } from './check-decisions.js';
+import { hashOfDefinition } from './rerun.js';
+
+const content = {
+  ...{ event: 'win', inputSchema: null, outputSchema: null, readEntities: [], stateChanges: null },
+  ...{ behaviorPrompt: null, executionSettings: null, guards: null, versionHash: '', schemas: {} },
+  mutationSettings: { mode: 'direct', template: { result: { n: '{{ input.n + 1 }}' } } },
+} as KeptDefinition;
+const versionHash = hashOfDefinition(content);
+const definition = { ...content, versionHash };
+
+const entryOf = (n: number, result: number, more: object = {}) =>
+  ({
+    ...{
+      seq: 5,
+      v: 2,
+      evaluator: EVALUATOR,
+      kind: 'execution',
+      event: 'win',
+      versionHash,
+      caller: 'account:1',
+    },
+    ...{ status: 'succeeded', input: { n }, changes: [], result: { n: result }, llmHash: null, error: null },
+    ...{ decidedAt: '2026-01-01T00:00:00.000Z', executedAt: '2026-01-01T00:00:00.000Z' },
+    ...more,
+  }) as unknown as HashedEntry;
+
+const checkWith = (kept: KeptDefinition | undefined) => {
+  const asked: string[] = [];
+  const definitionOf = async (hash: string) => {
+    asked.push(hash);
+    return kept;
+  };
+  return {
+    asked,
+    ...createDecisionCheck({
+      worldAddress: '0xdef',
+      first: [],
+      definitionOf,
+      exchangeOf: async () => undefined,
+    }),
+  };
+};
+
+it('decides again what it has the definition of, which it asks for once', async () => {
+  const { check, counts, asked } = checkWith(definition);
+  expect(await check(entryOf(1, 2))).toBeUndefined();
+  expect(check(entryOf(1, 2))).toBeUndefined();
+  expect(check(entryOf(1, 3))).toEqual({ seq: 5, what: 'decision_differs' });
+  expect(await check(entryOf(1, 3, { kind: 'paused' }))).toBeUndefined();
+  expect([counts, asked]).toEqual([{ rerun: 3, notRerun: {} }, [versionHash]]);
+});
+
+it('counts what it cannot decide, without asking for a definition in vain', async () => {
+  const { check, counts, asked } = checkWith(undefined);
+  expect(await check(entryOf(1, 3, { v: 1 }))).toBeUndefined();
+  expect(asked).toEqual([]);
+  expect(await check(entryOf(1, 3))).toBeUndefined();
+  expect(counts).toEqual({ rerun: 0, notRerun: { version_1: 1, no_definition: 1 } });
+});
+
+it('takes no definition that its hash does not name', async () => {
+  const { check } = checkWith({ ...definition, guards: { create: false } });
+  expect(await check(entryOf(1, 2))).toEqual({ seq: 5, what: 'definition_differs' });
+});
+
+it('holds seeds to what they are made of, also where no definition can be read', async () => {
+  const { check, counts } = checkWith(undefined);
+  const seed = '0'.repeat(64);
+  const randomness = { source: 'deployment', commitment: commitmentOf(new Uint8Array(1)), run: 'r', seed };
+  const facts = (input: object) => ({
+    kind: `randomness_${'secrets' in input ? 'revealed' : 'committed'}`,
+    input,
+  });
+  const { commitment } = randomness;
+  expect(await check(entryOf(1, 2, facts({ commitment })))).toBeUndefined();
+  expect(await check(entryOf(1, 2, { seq: 6, randomness }))).toBeUndefined();
+  expect(counts).toEqual({
+    ...{ rerun: 0, notRerun: { no_definition: 1 } },
+    seeds: { checked: 0, notChecked: { unrevealed: 1 } },
+  });
+  const told = facts({ secrets: [{ commitment, secret: '00' }] });
+  expect(await check(entryOf(1, 2, { seq: 7, ...told }))).toEqual({ seq: 6, what: 'draws_differ' });
+});

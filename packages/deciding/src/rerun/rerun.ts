@@ -1,0 +1,175 @@
+import {
+  canonicalHash,
+  type EntryRandomness,
+  EVALUATOR,
+  type HashedEntry,
+  type InstanceChange,
+  type JsonObject,
+  type JsonValue,
+  type KeptDefinition,
+  keptDefinition,
+  MOST_CONTENT,
+  type NotRerun,
+} from '@orrery/contracts';
+import { changeKey, journalled, sameJson } from '../entries/entry.js';
+import { decideExecution } from '../execution/execute-event.js';
+import {
+  type CompiledDefinition,
+  compileDefinition,
+  type Decision,
+  type Execution,
+  type InstanceView,
+  type Seen,
+} from '../execution/execution.js';
+import { recordTimers } from '../execution/follow-ups.js';
+import type { RandomSource } from '../randomness/seed.js';
+
+/** Failures that the rules alone decide. Any other came from outside: a payment, a limit of the operator, a deadline. */
+const DECIDED: ReadonlySet<string> = new Set([
+  'template_failed',
+  'operator_type_mismatch',
+  'change_not_allowed',
+  'invalid_change_key',
+  'invalid_state',
+  'invalid_result',
+  'unknown_entity_schema',
+  'invalid_follow_up',
+  'read_set_too_large',
+]);
+
+/** Why the execution of an entry cannot be decided again; undefined: it can. Of `model` the answer may be applied again. */
+export function notRerunnable(
+  entry: HashedEntry,
+  definition: KeptDefinition | undefined,
+): NotRerun | undefined {
+  const { v, evaluator, llmHash, error } = entry;
+  if (v === 1) return 'version_1';
+  if (evaluator !== EVALUATOR) return 'other_evaluator';
+  if (definition === undefined) return 'no_definition';
+  if (Object.keys(definition).some((member) => !(member in keptDefinition.shape))) return 'unknown_members';
+  if (llmHash !== null || definition.mutationSettings?.mode !== 'direct') return 'model';
+  return error !== null && !DECIDED.has(error.code) ? 'outside' : undefined;
+}
+
+/** Whether a definition is the one that its hash names: all of it, its schemas included (docs/history.md "Decisions"). */
+export const isDefinitionOf = (definition: KeptDefinition, hash: string): boolean =>
+  definition.versionHash === hash &&
+  hashOfDefinition(definition) === hash &&
+  Object.entries(definition.schemas).every(
+    ([key, { name, attributes, hash: named }]) =>
+      key === name && hashOfRecord({ name, attributes }) === named,
+  );
+
+/** The `versionHash` of a definition with these schemas. */
+export function hashOfDefinition({
+  event: _,
+  versionHash: _hash,
+  schemas,
+  ...content
+}: KeptDefinition): string {
+  const hashes = Object.entries(schemas).map(([name, { hash }]) => [name, hash]);
+  return hashOfRecord({ ...content, schemas: Object.fromEntries(hashes) });
+}
+
+/** For records that came from JSON: their types lack the index signature of JSON objects. */
+const hashOfRecord = (record: object): string => canonicalHash(record as JsonObject);
+
+/** A kept definition as executions use it: rows of the catalog that it came from are no part of a decision. */
+export const compileKept = ({ schemas, ...kept }: KeptDefinition): CompiledDefinition =>
+  compileDefinition({
+    ...kept,
+    ...{ worldId: 0, eventId: 0, versionId: 0, version: 0, isLocked: true, hash: kept.versionHash },
+    schemas: Object.fromEntries(
+      Object.entries(schemas).map(([name, schema]) => [name, { ...schema, schemaId: 0 }]),
+    ),
+  });
+
+/** The deployment whose entries a what-if fork repeats. */
+export interface ReplayedSource {
+  /** For the service, which remembers what stands there; any number for others. */
+  readonly id: number;
+  readonly address: string;
+}
+
+export interface PlaceOfWorld {
+  readonly worldAddress: string;
+  readonly source?: ReplayedSource | undefined;
+}
+
+/** What was seen where a fork has replayed an entry. */
+function seenAgain(
+  { replayOf, decidedAt, executedAt }: HashedEntry,
+  source: ReplayedSource | undefined,
+): Seen | undefined {
+  if (replayOf === undefined || source === undefined) return undefined;
+  const timestamp = decidedAt ?? executedAt;
+  const replays = { deploymentId: source.id, seq: replayOf.seq };
+  return { now: Date.parse(timestamp), timestamp, address: source.address, replays };
+}
+
+/** The execution of an entry. The limits of then are not in the entry, so none but the highest apply. */
+export const executionOf = (
+  entry: HashedEntry,
+  definition: CompiledDefinition,
+  { worldAddress, source }: PlaceOfWorld,
+): Execution => ({
+  definition,
+  deployment: { address: entry.deployment, worldAddress },
+  instanceCount: { before: 0, limit: Number.MAX_SAFE_INTEGER },
+  limits: MOST_CONTENT,
+  event: entry.event ?? '',
+  input: entry.input as JsonObject,
+  caller: { kind: 'service', service: 'runtime' },
+  trigger: entry.trigger ?? 'admin',
+  walletAddress: walletOf(entry),
+  now: Date.parse(entry.decidedAt ?? entry.executedAt),
+  timestamp: entry.decidedAt ?? entry.executedAt,
+  seen: seenAgain(entry, source),
+  randomness: recordedSource(entry),
+});
+
+/** Decides the execution of an entry again, on the instances as they were before it. Never throws. */
+export const rerun = (
+  entry: HashedEntry,
+  definition: CompiledDefinition,
+  place: PlaceOfWorld,
+  instances: InstanceView,
+): Decision => decideExecution(executionOf(entry, definition, place), instances);
+
+/** The wallet that signed: the timers that its execution sets have it as their caller, and were not signed. */
+const walletOf = ({ trigger, caller }: HashedEntry): string | null =>
+  trigger === 'public' ? (/^wallet:(.*)$/s.exec(caller)?.[1] ?? null) : null;
+
+/** What the entry drew from, to be drawn again. One that says nothing of it, and draws now, does not agree. */
+const recordedSource = ({ randomness = UNSAID }: HashedEntry): RandomSource => ({ take: () => randomness });
+const UNSAID: EntryRandomness = { source: 'replayed', seed: '0'.repeat(64) };
+
+/**
+ * Whether an entry says what was decided: the same changes, result and timers, or a failure of the same code; and what was
+ * remembered.
+ */
+export function agrees(
+  { id, status, changes, result, error, readHistoryHash, randomness, timers, llmHash }: HashedEntry,
+  decision: Exclude<Decision, { kind: 'needs' }>,
+): boolean {
+  // What a model was told of the past is not read again.
+  const recalled = llmHash === null ? readHistoryHash : undefined;
+  if (decision.kind !== 'refused') {
+    const { recorded } = decision;
+    if (recorded?.readHistoryHash !== recalled || recorded?.randomness !== randomness) return false;
+  }
+  if (decision.kind !== 'succeeded')
+    return status === 'failed' && error?.code === decision.error.code && timers === undefined;
+  // The answer of a model is stored before it is applied, by which its members may change their order.
+  const ordered = llmHash === null ? (list: readonly InstanceChange[]) => list : byInstance;
+  const decided = ordered(decision.changes.map(journalled)) as unknown as JsonValue;
+  return (
+    status === 'succeeded' &&
+    sameJson(decided, ordered(changes) as unknown as JsonValue) &&
+    sameJson(decision.result, result as JsonValue) &&
+    sameJson(recordTimers(id, decision.followUps ?? []) as unknown as JsonValue, (timers ?? []) as never)
+  );
+}
+
+const byInstance = (changes: readonly InstanceChange[]): InstanceChange[] =>
+  changes.toSorted((one, other) => (changeKey(one) < changeKey(other) ? -1 : 1));
