@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import type { Connections, Database } from '@orrery/database';
 import { createSemaphore, type Resources, type Semaphore } from '@orrery/service-kit';
 import type { RuntimeSchema } from './schema.js';
@@ -17,8 +18,14 @@ export interface Pools {
   readonly queries: Connections<RuntimeSchema>;
 }
 
+/**
+ * Queries that run at once. One that no index serves keeps a core of PostgreSQL busy, and one more query at once on two
+ * cores doubles what executions beside them wait (docs/performance.md).
+ */
+export const QUERY_SLOTS = Math.max(1, Math.min(4, Math.floor(availableParallelism() / 2)));
+
 /** The sum with the database's own 10 stands in docs/operations.md. */
-const CONNECTIONS = { leases: 2, commits: 4, lanes: 4, reads: 8, queries: 2 };
+const CONNECTIONS = { leases: 2, commits: 4, lanes: 4, reads: 8, queries: QUERY_SLOTS };
 
 /** A process that is stopped inside a transaction blocks its partitions for no longer than this, in milliseconds. */
 const IDLE_IN_COMMIT_MS = 2000;
@@ -30,8 +37,6 @@ const READS = { slots: CONNECTIONS.reads, maxWaiting: 4000, maxWaitMs: 2000 };
 
 /** How long a query may take, in milliseconds. Its statements are cancelled after as long. */
 export const QUERY_MS = 2000;
-/** Queries that run at once. */
-export const QUERY_SLOTS = CONNECTIONS.queries;
 
 export const boundReads = (): Semaphore => createSemaphore(READS.slots, READS);
 
