@@ -17,10 +17,9 @@ it('says where random numbers come from once one is drawn, and draws the same on
   expect(drawn(false)).not.toHaveProperty('recorded');
 });
 
-it('starts nothing for a version that cannot draw', () => {
-  const plain = executionOf({ template: { result: { die: 4 } } });
-  expect(startDrawing({ ...plain, randomness: source }).draws).toBeUndefined();
-  expect(startDrawing({ ...rolling, randomness: source }).draws?.drawn).toBe(0);
+it('records nothing before a draw', () => {
+  const { draws, recorded } = startDrawing(source);
+  expect([draws.drawn, recorded()]).toEqual([0, undefined]);
 });
 
 it('a failure after a draw says where it came from', () => {

@@ -34,13 +34,13 @@ export function decideExecution(execution: Execution, instances: InstanceView): 
   const recalled = recallFor(execution, found.read, instances);
   if (recalled.kind !== 'read') return recalled;
   const { read } = recalled;
-  const drawing = startDrawing(execution);
+  const drawing = execution.randomness && startDrawing(execution.randomness);
   const decision = orFailed(() => {
-    const proposal = decideDirect(execution, read, drawing.draws);
+    const proposal = decideDirect(execution, read, drawing?.draws);
     return applyAndCheck(execution, read, proposal, instances, drawing);
   });
   const remembered = read.history && { readHistoryHash: read.history.hash };
-  return withRecorded(decision, { ...remembered, ...drawing.recorded() });
+  return withRecorded(decision, { ...remembered, ...drawing?.recorded() });
 }
 
 /** What an entry says of its decision, however that ended. */
@@ -88,9 +88,9 @@ export const applyProposal = (
   proposal: Proposal,
   instances: InstanceView,
 ): Decision => {
-  const drawing = startDrawing(execution);
+  const drawing = execution.randomness && startDrawing(execution.randomness);
   const decision = orFailed(() => applyAndCheck(execution, read, proposal, instances, drawing));
-  return withRecorded(decision, { ...drawing.recorded() });
+  return withRecorded(decision, { ...drawing?.recorded() });
 };
 
 /**
@@ -104,11 +104,11 @@ export function applyMutation(
   mutation: JsonObject,
   instances: InstanceView,
 ): Decision {
-  const drawing = startDrawing(execution);
+  const drawing = execution.randomness && startDrawing(execution.randomness);
   const decided = orFailed(() =>
     applyAndCheck(execution, read, proposalOf(mutation, 'model'), instances, drawing),
   );
-  const decision = withRecorded(decided, { ...drawing.recorded() });
+  const decision = withRecorded(decided, { ...drawing?.recorded() });
   return decision.kind === 'failed' ? { ...decision, error: invalidOutput(decision.error) } : decision;
 }
 
@@ -134,7 +134,7 @@ function applyAndCheck(
   read: ReadSet,
   proposal: Proposal,
   instances: InstanceView,
-  { draws }: Drawing,
+  drawing: Drawing | undefined,
 ): Decision {
   const { definition, input, instanceCount, limits } = execution;
   const { reads, wholeSchemas } = read;
@@ -152,7 +152,7 @@ function applyAndCheck(
   if (definition.followUps.length === 0) return decision;
   const scope = { ...templateScope(execution, read), result };
   const { now } = execution.seen ?? execution;
-  const followUps = planFollowUps(definition.followUps, scope, now, limits.inputBytes, draws);
+  const followUps = planFollowUps(definition.followUps, scope, now, limits.inputBytes, drawing?.draws);
   return { ...decision, followUps };
 }
 

@@ -61,6 +61,8 @@ export interface CompiledDefinition {
   readonly followUps: readonly CompiledFollowUp[];
   /** Whether an execution may draw random numbers. */
   readonly draws: boolean;
+  /** Whether it draws from a round of the public beacon, which it waits for. What is replayed waits for nothing. */
+  readonly awaitsBeacon: boolean;
   problemsOfInput(input: JsonObject): FieldProblem[];
   problemsOfResult(result: JsonObject | null, told: Told): FieldProblem[];
   /** A schema of the version. @throws `unknown_entity_schema` */
@@ -75,12 +77,14 @@ export function compileDefinition(definition: VersionDefinition): CompiledDefini
   const problemsOfResult = contractCheck(definition.outputSchema, 'outputSchema');
   const template = templateOf(definition);
   const followUps = compileFollowUps(definition.followUps);
+  const draws = template?.draws === true || followUps.some((followUp) => followUp.draws);
   return {
     definition,
     mutation: mutationOf(definition),
     template,
     followUps,
-    draws: template?.draws === true || followUps.some(({ draws }) => draws),
+    draws,
+    awaitsBeacon: draws && definition.executionSettings?.randomness === 'drand',
     problemsOfInput: contractCheck(definition.inputSchema, 'inputSchema'),
     problemsOfResult: (result, told) => problemsOfResult(result ?? {}, told),
     schemaNamed: (name) => {

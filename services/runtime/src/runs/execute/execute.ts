@@ -26,7 +26,7 @@ import {
 import { awaitsPayment, type DeploymentState, keyIdOf } from '../../store/state/deployment-state.js';
 import { conclude } from '../requests/conclude.js';
 import { type Listing, listingOf } from '../requests/listing.js';
-import { sourceFor, waitsForBeacon } from '../requests/randomness.js';
+import { sourceFor } from '../requests/randomness.js';
 import {
   decidedBy,
   type PaidRequest,
@@ -87,7 +87,7 @@ export function executionItem(
     const { definition } = confirmed ?? {};
     // What is not confirmed yet may turn out to draw from it.
     const chain =
-      definition === undefined || waitsForBeacon(definition, request.replay)
+      definition === undefined || (definition.awaitsBeacon && request.replay === undefined)
         ? beacons.knownChain()
         : undefined;
     const round = chain && { chain: chain.hash, number: roundFor(chain, now) };
@@ -102,8 +102,7 @@ export function executionItem(
       const confirming = confirmVersion(catalog, state, request);
       // A catalog that is away is waited for by the run.
       confirmed = await (asynchronous ? confirming.catch(() => undefined) : confirming);
-      if (confirmed?.definition && waitsForBeacon(confirmed.definition, request.replay))
-        await beacons.chain();
+      if (confirmed?.definition?.awaitsBeacon && request.replay === undefined) await beacons.chain();
       if (
         request.offer !== undefined &&
         priceOf(confirmed?.definition, request) > 0 &&
@@ -126,7 +125,7 @@ export function executionItem(
       if (asynchronous) return accept(state, now);
       const { input, replay } = request;
       const { definition } = resolved;
-      const isToWait = waitsForBeacon(definition, replay);
+      const isToWait = definition.awaitsBeacon && replay === undefined;
       const drawn = { run: runId, input, replayed: replay?.seed };
       const randomness = definition.draws && !isToWait ? sourceFor(randomnessKeys, state, drawn) : undefined;
       const execution = executionOf(resolved, state, request, call, limits, now, randomness);

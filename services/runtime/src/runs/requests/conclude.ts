@@ -118,7 +118,7 @@ export function failedOutcome(
     recorded,
   };
   const entry = draftOf(resolved, execution, details, outcome);
-  const before = commitmentBefore(execution, details.state);
+  const before = execution.randomness && commitmentBefore(execution.randomness, details.state, execution.now);
   return {
     kind: 'commit',
     effects: { entry, before, durationMs: inMicroseconds(elapsed()), llm: evidence?.llm ?? null },
@@ -192,7 +192,7 @@ function succeededOutcome(
       durationMs: inMicroseconds(elapsed()),
       pushes,
       llm: evidence?.llm ?? null,
-      before: commitmentBefore(execution, details.state),
+      before: execution.randomness && commitmentBefore(execution.randomness, details.state, execution.now),
       ...set,
     },
     answer: (sealed) => ({ reply: answerOf(sealed, resolved.binding.targetChains) }),

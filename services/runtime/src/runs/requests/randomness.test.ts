@@ -35,10 +35,10 @@ describe('the source of an execution', () => {
   it('commits to a new secret only where something is taken, and none is in use', () => {
     const state = stateWith({ open: [{ commitment: COMMITMENT, nonce: NONCE }], hasCurrent: false });
     const randomness = sourceFor([KEY], state, run);
-    expect(commitmentBefore({ randomness, now: 0 }, state)).toBeUndefined();
+    expect(commitmentBefore(randomness, state, 0)).toBeUndefined();
     const { commitment = '' } = randomness.take();
     expect(commitment).not.toBe(COMMITMENT);
-    expect(commitmentBefore({ randomness, now: 0 }, state)).toMatchObject({
+    expect(commitmentBefore(randomness, state, 0)).toMatchObject({
       entry: { kind: 'randomness_committed', input: { commitment } },
       row: { randomness: { hasCurrent: true, open: [{ commitment: COMMITMENT }, { commitment }] } },
     });

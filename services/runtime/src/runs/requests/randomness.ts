@@ -1,9 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { canonicalHash, type EntryRandomness, type JsonObject, ServiceError } from '@orrery/contracts';
-import type { CompiledDefinition, Execution } from '@orrery/deciding';
 import { commitmentOf, type OpenCommitment, type RandomSource, seedOf } from '@orrery/deciding';
 import { lifecycleEntry } from '../../core/deciding/lifecycle-entry.js';
-import type { Replay } from '../../core/deciding/replayed-entry.js';
 import {
   commitmentsOf,
   committedTo,
@@ -64,10 +62,6 @@ export function sourceFor(
 const NO_KEYS =
   'The event draws random numbers, and the operator has set no RANDOMNESS_KEYS to make their secrets of.';
 
-/** Whether an execution waits for a round of the beacon. What is replayed waits for nothing. */
-export const waitsForBeacon = ({ draws, definition }: CompiledDefinition, replay?: Replay): boolean =>
-  draws && definition.executionSettings?.randomness === 'drand' && replay === undefined;
-
 /** For a dry run: what it draws tells nothing of what an execution would draw. */
 export function sourceForNothing(): RandomSource {
   const seed = randomBytes(SEED_BYTES).toString('hex');
@@ -76,10 +70,11 @@ export function sourceForNothing(): RandomSource {
 
 /** The entry by which a deployment commits to a new secret, if it has to before this execution's. */
 export function commitmentBefore(
-  { randomness, now }: Pick<Execution, 'randomness' | 'now'>,
+  randomness: RandomSource,
   { row }: Pick<DeploymentState, 'row'>,
+  now: number,
 ): Effects | undefined {
-  const made = randomness?.commits?.();
+  const made = randomness.commits?.();
   if (made === undefined) return undefined;
   const facts = { commitment: made.commitment };
   const entry = lifecycleEntry('randomness_committed', row.address, RUNTIME, now, facts);

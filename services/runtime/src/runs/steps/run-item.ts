@@ -26,7 +26,7 @@ import type { DeploymentState, Holds, OpenRun } from '../../store/state/deployme
 import type { Settlement } from '../payments/settle-payment.js';
 import { type EntryDetails, withRefundDue } from '../requests/conclude.js';
 import { failedTimer } from '../requests/failed-timer.js';
-import { sourceFor, waitsForBeacon } from '../requests/randomness.js';
+import { sourceFor } from '../requests/randomness.js';
 import {
   type Briefing,
   briefingOf,
@@ -196,7 +196,7 @@ function sourceOf(
   if (!definition.draws || drive.ending !== undefined) return undefined;
   const { input, replay, round } = requestOf(row);
   const earlier = row.staged === null ? undefined : stagedOutcomeOf(row).entry.recorded?.randomness;
-  if (earlier === undefined && waitsForBeacon(definition, replay)) {
+  if (earlier === undefined && definition.awaitsBeacon && replay === undefined) {
     if (round === undefined) throw new ServiceError('randomness_unavailable', NO_ROUND);
     drive.round = round;
     return drive.beacon === undefined ? 'beacon' : sourceOfBeacon(drive.beacon, row.id, input);
