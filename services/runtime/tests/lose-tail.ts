@@ -7,7 +7,8 @@ export async function rememberDeployment(
 ): Promise<() => Promise<void>> {
   const { rows } = await pool.query(
     `select (select jsonb_agg(h) from runtime.journal_heads h where h.deployment_id = $1) as heads,
-      (select jsonb_agg(i) from runtime.instances i where i.deployment_id = $1) as instances`,
+      (select jsonb_agg(i) from runtime.instances i where i.deployment_id = $1) as instances,
+      (select jsonb_agg(r) from runtime.randomness r where r.deployment_id = $1) as randomness`,
     [id],
   );
   const [before] = rows;
@@ -19,6 +20,7 @@ export async function rememberDeployment(
   return async () => {
     await restore('instances', before.instances);
     await restore('journal_heads', before.heads);
+    await restore('randomness', before.randomness);
     // What was computed from the journal was in the same database.
     for (const table of [
       'lifetimes',

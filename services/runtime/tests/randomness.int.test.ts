@@ -3,6 +3,7 @@ import { canonicalHash, type HashedEntry, type HistoryEntry, type JsonObject } f
 import { hashOf } from '@orrery/deciding';
 import { withClient } from '@orrery/testing/servers';
 import { expect, it } from 'vitest';
+import { rememberDeployment } from './lose-tail.js';
 import { codeOf, plantDeployment, prepareHouse } from './running-runtime.js';
 
 const house = await prepareHouse();
@@ -180,6 +181,30 @@ it('computes every decision that drew again, and sees what was drawn otherwise',
     firstDivergence: { seq, what: 'decision_differs' },
   });
   await undoLast();
+  expect(await verifyDecisions(planted)).toMatchObject({ valid: true });
+});
+
+it('a journal that lost its end uses no secret any more that the lost end may have revealed', async () => {
+  const planted = await plant();
+  const query = (text: string, values: unknown[]) =>
+    withClient(house.databaseUrl, (client) => client.query(text, values));
+  await planted.execute({ id: 'a' }, {}, 'roll');
+  const goBack = await rememberDeployment({ query } as never, planted.deployment.id);
+  const [{ secret = '', commitment = '' } = {}] = (await reveal(planted)).secrets;
+  await goBack();
+  await planted.execute({ id: 'a' }, {}, 'roll');
+  expect((await kindsOf(planted)).slice(-3)).toEqual(['tail_lost', 'randomness_committed', 'execution']);
+  const [before, after] = await drawn(planted);
+  expect(before?.commitment).toBe(commitment);
+  expect(after?.commitment).not.toBe(commitment);
+  const seed = createHmac('sha256', Buffer.from(secret, 'hex'));
+  expect(after?.seed).not.toBe(
+    seed.update(`${after?.run}${canonicalHash(after?.input as JsonObject)}`).digest('hex'),
+  );
+  // It is revealed once more, since the entry that did so is gone.
+  const { secrets } = await reveal(planted);
+  expect(secrets.map((one) => one.commitment)).toEqual([commitment, after?.commitment]);
+  expect(secrets[0]?.secret).toBe(secret);
   expect(await verifyDecisions(planted)).toMatchObject({ valid: true });
 });
 
