@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Checks a deployment's journal by the recipe of history.md alone: its own RFC 8785, SHA-256, and HTTP.
 // node docs/verify-history.mjs <base URL> <world> <deployment> <token>
-import { createHash } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 
 const [base, world, address, token] = process.argv.slice(2);
 const isReference = (text) => /^(\d+|0x[0-9a-f]{40})$/i.test(text ?? '');
@@ -41,12 +41,58 @@ async function journalOf(deployment) {
   }
 }
 
+/** What became of the seeds of random numbers. The signatures of a beacon take a library: they are not verified here. */
+const seeds = { checked: 0, unrevealed: 0, repeated: 0, beaconNotVerified: 0 };
+const seedOf = (secret, { randomness: { run }, input }) =>
+  createHmac('sha256', secret)
+    .update(`${run}${sha256(canonical(input))}`)
+    .digest('hex');
+const holdsTo = (secret, entry) =>
+  check(seedOf(secret, entry) === entry.randomness.seed, `the seed of entry ${entry.seq} is made of something else`);
+
+/** Holds seeds to the secrets that the journal had committed to, once it reveals them. */
+function createSeedCheck() {
+  /** Entries whose seeds are made of a secret, by its commitment; undefined once it is revealed. */
+  const drawn = new Map();
+  const reveal = ({ commitment, secret }) => {
+    const bytes = Buffer.from(secret, 'hex');
+    const entries = drawn.get(commitment);
+    check(createHash('sha256').update(bytes).digest('hex') === commitment, 'a secret is not the one of its commitment');
+    check(entries, `nothing had committed to ${commitment}`);
+    for (const entry of entries) holdsTo(bytes, entry);
+    drawn.set(commitment, undefined);
+    seeds.checked += entries.length;
+    seeds.unrevealed -= entries.length;
+  };
+  const draw = (entry) => {
+    const { source, commitment, signature } = entry.randomness;
+    if (source === 'replayed') {
+      check(entry.replayOf, `entry ${entry.seq} repeats no other one`);
+      seeds.repeated += 1;
+    } else if (source === 'drand') {
+      holdsTo(createHash('sha256').update(Buffer.from(signature, 'hex')).digest(), entry);
+      seeds.beaconNotVerified += 1;
+    } else {
+      check(drawn.get(commitment), `entry ${entry.seq} draws from a secret that is not committed to, or revealed`);
+      drawn.get(commitment).push(entry);
+      seeds.unrevealed += 1;
+    }
+  };
+  return (entry) => {
+    const { kind, input, randomness } = entry;
+    if (kind === 'randomness_committed' && !drawn.has(input.commitment)) drawn.set(input.commitment, []);
+    if (kind === 'randomness_revealed') input.secrets.forEach(reveal);
+    if (randomness) draw(entry);
+  };
+}
+
 /** The states after entry `until`, by schema and instanceId; every entry up to it is checked. */
 async function fold(deployment, until = Infinity) {
   const { address: name, source } = await get(deployment);
   const states = source ? await snapshot(source) : new Map();
   let prevHash = sha256(canonical({ deployment: name, source }));
   let seq = 0;
+  const checkSeed = createSeedCheck();
   for (const entry of (await journalOf(deployment)).filter((one) => one.seq <= until)) {
     check(entry.seq === ++seq && entry.prevHash === prevHash, `entry ${seq} does not follow the one before`);
     const added = ADDED.split(' ').filter((member) => entry[member] !== undefined);
@@ -57,6 +103,7 @@ async function fold(deployment, until = Infinity) {
     prevHash = sha256(canonical(covered));
     check(prevHash === entry.hash, `the hash of entry ${seq} does not cover it`);
     for (const change of entry.changes) apply(states, change);
+    checkSeed(entry);
   }
   return { states, entries: seq };
 }
@@ -95,4 +142,5 @@ for (let page = 1, rows = []; page === 1 || rows.length === 100; page++) {
   }
 }
 check(instances === states.size, 'an instance is missing');
-process.stdout.write(`${JSON.stringify({ valid: true, entries, instances })}\n`);
+const drew = Object.values(seeds).some((count) => count > 0) && { seeds };
+process.stdout.write(`${JSON.stringify({ valid: true, entries, instances, ...drew })}\n`);

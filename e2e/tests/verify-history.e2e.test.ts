@@ -97,6 +97,21 @@ describe("a stranger's program that knows only the documented recipe", () => {
     expect(await findViolations(database.url)).toEqual([]);
   });
 
+  it('holds the seeds of random numbers to the secret that is revealed', async () => {
+    const { world, deployment } = await racingWorld(api);
+    const template = { result: { die: '{{ random.int(1, 6) }}' } };
+    const firstVersion = { mutationSettings: { mode: 'direct', template } };
+    await api.post(`${world}/events`, { name: 'roll', firstVersion });
+    await api.post(`${deployment}/event-bindings`, [{ event: 'roll', eventVersion: 1 }]);
+    const roll = () => api.post(`${deployment}/execute`, { event: 'roll' });
+    for (let run = 0; run < 3; run += 1) await roll();
+    const seedsOf = async () => JSON.parse((await verify(deployment)).output).seeds;
+    expect(await seedsOf()).toMatchObject({ checked: 0, unrevealed: 3 });
+    await api.post(`${deployment}/randomness/reveal`);
+    await roll();
+    expect(await seedsOf()).toEqual({ checked: 3, unrevealed: 1, repeated: 0, beaconNotVerified: 0 });
+  });
+
   it.each([
     [
       'an altered input',
