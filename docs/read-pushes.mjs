@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-// Reads a deployment's results from the registry contract on an EVM chain, and checks them against its journal.
+// Reads what the registry contract on an EVM chain holds of a deployment, and checks it against its journal.
 // ORRERY_KEY=<key> node docs/read-pushes.mjs <RPC URL> <contract> <base URL> <world> <deployment> [chain]
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createPublicClient, hexToString, http } from 'viem';
 
@@ -37,7 +37,7 @@ const check = (holds, what) => {
 };
 
 /** What the chain holds, in its order. */
-async function pushedResults() {
+async function pushedContents() {
   const client = createPublicClient({ transport: http(rpc) });
   const filter = { address: contract, abi, eventName: 'Pushed', args: { deployment }, fromBlock: 0n };
   return (await client.getContractEvents(filter)).map(({ args, transactionHash }) => {
@@ -50,29 +50,53 @@ async function pushedResults() {
   });
 }
 
-/** The deployment's executions that were to be pushed, oldest first. */
-async function historyOf() {
+/** The deployment's journal, oldest entry first. */
+async function journalOf() {
   const entries = [];
   for (let after = ''; ; after = `&after=${entries.at(-1).seq}`) {
-    const url = `${base}/api/worlds/${world}/deployments/${deployment}/history?limit=40${after}`;
+    const url = `${base}/api/worlds/${world}/deployments/${deployment}/history?include=all&limit=40${after}`;
     const answer = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
     check(answer.ok, `${url} answers ${answer.status}`);
     const page = (await answer.json()).data;
     entries.push(...page);
-    if (page.length < 40) break;
+    if (page.length < 40) return entries.reverse();
   }
-  const isPushed = (one) => one.pushes.some((push) => chain === undefined || push.chain === chain);
-  return entries.filter(isPushed).reverse();
 }
 
-const pushed = await pushedResults();
-const history = await historyOf();
-check(pushed.length <= history.length, 'the chain holds more than the history');
+/** The root of the RFC 6962 tree over entries (history.md, "Checkpoints"). */
+function rootOf(entries) {
+  const node = (...parts) => hash('sha256', Buffer.concat(parts), 'buffer');
+  const over = (leaves) => {
+    if (leaves.length === 1) return leaves[0];
+    const left = 2 ** Math.floor(Math.log2(leaves.length - 1));
+    return node(Buffer.of(1), over(leaves.slice(0, left)), over(leaves.slice(left)));
+  };
+  return over(entries.map((entry) => node(Buffer.of(0), Buffer.from(entry.hash, 'hex')))).toString('hex');
+}
+
+const pushed = await pushedContents();
+const journal = await journalOf();
+const isPushed = (one) => one.pushes.some((push) => chain === undefined || push.chain === chain);
+const history = journal.filter(isPushed);
+const results = [];
+const heads = [];
 for (const [at, { number, entryHash, content }] of pushed.entries()) {
   check(number === at + 1, `number ${number} is not the next one`);
-  check(entryHash === history[at].hash, `push ${number} is not of the execution in its place`);
-  check(content === null || content.historyId === history[at].id, `push ${number} names another execution`);
+  const head = content?.head;
+  if (head !== undefined) {
+    const { size, rootHash } = head;
+    check(size <= journal.length, `push ${number} covers ${size} entries: the end of the journal is gone`);
+    const isSame = rootOf(journal.slice(0, size)) === rootHash && journal[size - 1].hash === entryHash;
+    check(isSame, `the first ${size} entries are not those that push ${number} covers`);
+    heads.push({ number, size });
+    continue;
+  }
+  const entry = history[results.length];
+  check(entry !== undefined, 'the chain holds more than the history');
+  check(entryHash === entry.hash, `push ${number} is not of the execution in its place`);
+  check(content === null || content.historyId === entry.id, `push ${number} names another execution`);
+  results.push({ number, result: content?.result ?? null });
 }
-const results = pushed.map(({ number, content }) => ({ number, result: content?.result ?? null }));
-const waiting = history.length - pushed.length;
-process.stdout.write(`${JSON.stringify({ valid: true, pushed: pushed.length, waiting, results })}\n`);
+const waiting = history.length - results.length;
+const found = { valid: true, pushed: pushed.length, waiting, results, ...(heads.length > 0 && { heads }) };
+process.stdout.write(`${JSON.stringify(found)}\n`);

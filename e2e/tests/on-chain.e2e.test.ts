@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Resources } from '@orrery/service-kit';
 import { createTestDatabase, PATIENT } from '@orrery/testing';
+import { query } from '@orrery/testing/servers';
 import { repositoryRoot } from '@orrery/testing/system';
-import { Client } from 'pg';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { apiClient } from '../src/api/api-client.js';
 import { followStream } from '../src/api/follow-stream.js';
@@ -15,7 +15,8 @@ import { racingWorld } from '../src/worlds/racing-world.js';
 const run = promisify(execFile);
 const patiently = { timeout: 30_000, interval: 100 };
 
-it('pushes executions to a chain, shows where they are, and a stranger reads them there', async () => {
+/** A system with a chain of its own, and a racing world on it. */
+async function startPushing() {
   const resources = new Resources(PATIENT);
   onTestFinished(() => resources.release());
   const { anvil, env, contract } = await startLocalChain(resources);
@@ -25,6 +26,17 @@ it('pushes executions to a chain, shows where they are, and a stranger reads the
   onTestFinished(() => system[Symbol.asyncDispose]());
   const api = apiClient(system.url, system.key);
   const { world, deployment } = await racingWorld(api);
+  const program = join(repositoryRoot, 'docs/read-pushes.mjs');
+  const places = [world.split('/')[2] ?? '', deployment.split('/')[4] ?? ''];
+  const read = (base: string) =>
+    run(process.execPath, [program, anvil.url, contract, base, ...places], {
+      env: { ...process.env, ORRERY_KEY: system.key },
+    });
+  return { system, api, deployment, read, databaseUrl: database.url };
+}
+
+it('pushes executions to a chain, shows where they are, and a stranger reads them there', async () => {
+  const { system, api, deployment, read, databaseUrl } = await startPushing();
   const bindings = `${deployment}/event-bindings`;
   const unknown = await api.put(bindings, [{ event: 'race_result', targetChains: ['near-testnet'] }]);
   expect(unknown).toMatchObject({ status: 400, body: { code: 'unknown_chain' } });
@@ -58,12 +70,6 @@ it('pushes executions to a chain, shows where they are, and a stranger reads the
     },
   ]);
 
-  const program = join(repositoryRoot, 'docs/read-pushes.mjs');
-  const places = [world.split('/')[2] ?? '', deployment.split('/')[4] ?? ''];
-  const read = (base: string) =>
-    run(process.execPath, [program, anvil.url, contract, base, ...places], {
-      env: { ...process.env, ORRERY_KEY: system.key },
-    });
   const { stdout } = await read(system.url);
   expect(JSON.parse(stdout)).toEqual({
     valid: true,
@@ -71,10 +77,45 @@ it('pushes executions to a chain, shows where they are, and a stranger reads the
     waiting: 0,
     results: [1, 2].map((number) => ({ number, result: { headline: 'HORSE_1 wins R1' } })),
   });
-  const client = new Client({ connectionString: database.url });
-  await client.connect();
   const { historyId } = answers[1]?.body.data ?? {};
-  await client.query(`update runtime.journal set hash = repeat('0', 64) where id = $1`, [historyId]);
-  await client.end();
+  await query(databaseUrl, `update runtime.journal set hash = repeat('0', 64) where id = $1`, [historyId]);
   await expect(read(system.url)).rejects.toThrow('push 2 is not of the execution in its place');
+});
+
+it('pushes the head of an hour where a binding says so, and a stranger compares the journal with it', async () => {
+  const { system, api, deployment, read, databaseUrl } = await startPushing();
+  const binding = { event: 'race_result', targetChains: ['local'], onchain: { head: 'hourly' } };
+  await api.put(`${deployment}/event-bindings`, [binding]);
+  const race = { event: 'race_result', input: { raceId: 'R1', winner: 'HORSE_1' } };
+  const first = (await api.post(`${deployment}/execute`, race)).body.data;
+  expect(first.pushes).toEqual([]);
+  const timeOf = async (seq: number) => {
+    const { body } = await api.get(`${deployment}/history?include=all&limit=1&after=${seq + 1}`);
+    return body.data[0].executedAt as string;
+  };
+  const began = await timeOf(first.seq);
+  let last = first.seq;
+  for (let time = began; time === began; time = await timeOf(last))
+    last = (await api.post(`${deployment}/execute`, race)).body.data.seq;
+  // An hour that ends with the last of them: nobody waits for a real one.
+  await vi.waitFor(async () => {
+    const ended = 'update chain_pusher.due_heads set before = $1, due_at = now() returning before';
+    expect(await query(databaseUrl, ended, [await timeOf(last)])).toHaveLength(1);
+  }, patiently);
+  const head = await vi.waitFor(async () => {
+    const [push] = (await api.get(`${deployment}/pushes`)).body.data;
+    expect(push).toMatchObject({ number: 1, status: 'confirmed', truncated: false });
+    return push.head as { size: number; rootHash: string };
+  }, patiently);
+  expect(head.size).toBe(last - 1);
+  const proof = await api.get(`${deployment}/consistency?from=${head.size}&to=${last}`);
+  expect(proof.body.data.fromRootHash).toBe(head.rootHash);
+  expect(JSON.parse((await read(system.url)).stdout)).toEqual({
+    ...{ valid: true, pushed: 1, waiting: 0, results: [] },
+    heads: [{ number: 1, size: head.size }],
+  });
+  await query(databaseUrl, `update runtime.journal set hash = repeat('0', 64) where seq = 2`);
+  await expect(read(system.url)).rejects.toThrow(
+    `the first ${head.size} entries are not those that push 1 covers`,
+  );
 });

@@ -92,6 +92,7 @@ export const TRAFFIC = {
       runtime['deployments.get'],
       runtime['deployments.relation'],
       runtime['history.get'],
+      runtime['journal.headBefore'],
       runtime['journal.heads'],
       runtime['journal.range'],
       runtime['lifecycle.read'],

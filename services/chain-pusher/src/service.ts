@@ -9,6 +9,7 @@ import { createAddressRules } from './core/webhooks/address-rules.js';
 import { createSeal, type Seal } from './core/webhooks/seal.js';
 import type { Resolve } from './delivering/connect-to.js';
 import { startDelivering } from './delivering/start-delivering.js';
+import { startReadingHeads } from './intake/read-heads.js';
 import { takeEntry } from './intake/take-entry.js';
 import { pushHandlers } from './operations/handlers.js';
 import { webhookHandlers } from './operations/webhooks.js';
@@ -27,6 +28,8 @@ export interface ChainPusherDependencies extends ServiceDependencies {
 
 /** How often each chain's lanes are checked, in milliseconds. */
 const POLL_MS = 500;
+/** How often it is looked for heads of hours that are over, in milliseconds. */
+const HEADS_POLL_MS = 5000;
 
 /**
  * Starts the chain-pusher on its own schema of the database. Without configured chains it only answers how earlier pushes
@@ -100,6 +103,8 @@ export function startChainPusher(
       logger,
     });
     resources.add('sending', sending.stop);
+    const heads = startReadingHeads({ db, bus, clock, logger, pollMs: config.pollMs ?? HEADS_POLL_MS, wake });
+    resources.add('heads to push', () => heads.stop());
     return {};
   }, dependencies);
 }

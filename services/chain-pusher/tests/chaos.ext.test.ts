@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { connectBus } from '@orrery/bus';
 import type { SigningChain } from '@orrery/chain-pusher/config';
 import { createLogger, Resources, systemClock } from '@orrery/service-kit';
+import type { JournalFact } from '@orrery/contracts';
 import { createTestDatabase, describeWithNats, PATIENT } from '@orrery/testing';
 import { startNatsServer } from '@orrery/testing/servers';
 import { builtProgram, type NodeProcess, startNode } from '@orrery/testing/system';
@@ -16,10 +17,36 @@ import { startSolana } from './solana-house.js';
 /** `PUSH_CHAOS=2000` runs the whole of it: 20 deployments, ten times the executions of every day. */
 const executions = Number(process.env['PUSH_CHAOS'] || 200);
 const deployments = Math.max(4, Math.min(20, executions / 50));
-const plan = { targetChains: ['local'], onchain: null };
+const contents = { targetChains: ['local'], onchain: null };
+const heads = { targetChains: [], onchain: null, headChains: ['local'] };
+const planOf = (roll: number) => (roll < 0.6 ? contents : roll < 0.9 ? heads : null);
 /** Steps of the trial; in each some executions commit, and then a process is killed. */
 const STEPS = Math.max(4, Math.min(16, executions / 50));
 const STEP_MS = 700;
+/** Each step is an hour of a day that is over. */
+const HOUR_MS = 3_600_000;
+const DAY = Date.parse('2026-11-20T00:00:00.000Z');
+const hourOf = ({ executedAt }: JournalFact): number => Math.floor(Date.parse(executedAt) / HOUR_MS);
+
+/** The hashes of the entries that a chain is to hold: of executions, and of the last entries of hours that end with a head. */
+function expectedOf(entries: readonly JournalFact[]): string[] {
+  const hashes: string[] = [];
+  let open: number | undefined;
+  const close = (before: number) => {
+    if (open === undefined || open >= before) return;
+    const hour = open;
+    hashes.push(entries.findLast((entry) => hourOf(entry) <= hour)?.hash ?? '');
+    open = undefined;
+  };
+  for (const entry of entries) {
+    if (entry.binding === null) continue;
+    close(hourOf(entry));
+    if (entry.binding.headChains === undefined) hashes.push(entry.hash);
+    else open ??= hourOf(entry);
+  }
+  close(Number.POSITIVE_INFINITY);
+  return hashes;
+}
 
 interface Trial {
   readonly chain: (url: string) => SigningChain;
@@ -119,7 +146,7 @@ async function startHouse(chain: SigningChain) {
 
 describeWithNats('two chain-pushers', () => {
   it.each(families)(
-    'bring a history onto a chain of the family %s, in order and once, while they are killed and servers fail',
+    'bring executions and heads onto a chain of the family %s, in order and once, while they are killed and servers fail',
     async (_family, begin) => {
       const trial = await begin();
       const { proxy, calm } = await startFaults(trial.url);
@@ -127,11 +154,15 @@ describeWithNats('two chain-pushers', () => {
       const addresses = Array.from({ length: deployments }, () => runtime.createDeployment());
       const processes = [start(), start()];
       let kills = 0;
+      for (const address of addresses)
+        Object.assign(runtime.journals.get(address)?.[0] ?? {}, { executedAt: new Date(DAY).toISOString() });
       for (let step = 0; step < STEPS; step += 1) {
+        const now = DAY + (step + 0.5) * HOUR_MS;
+        runtime.setClock(() => now);
         for (let count = 0; count < executions / STEPS; count += 1) {
           const deployment = addresses[Math.floor(Math.random() * deployments)] ?? '';
-          const isPushed = Math.random() < 0.9;
-          const entry = runtime.execute(deployment, { plan: isPushed ? plan : null });
+          const executedAt = new Date(now + count).toISOString();
+          const entry = runtime.execute(deployment, { plan: planOf(Math.random()), executedAt });
           if (Math.random() < 0.5) await runtime.publish(entry);
         }
         await systemClock.sleep(STEP_MS * (0.5 + Math.random()));
@@ -141,13 +172,9 @@ describeWithNats('two chain-pushers', () => {
         processes[victim] = start();
       }
       calm();
+      runtime.setClock(Date.now);
       const expected = new Map(
-        addresses.map((address) => [
-          address,
-          (runtime.journals.get(address) ?? [])
-            .filter(({ binding }) => binding !== null)
-            .map(({ hash }) => hash),
-        ]),
+        addresses.map((address) => [address, expectedOf(runtime.journals.get(address) ?? [])]),
       );
       const total = [...expected.values()].flat().length;
       const count = async () => (await trial.held()).reduce((sum, { from, to }) => sum + to - from + 1, 0);

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { Bus } from '@orrery/bus';
 import {
   accountOf,
@@ -16,12 +17,14 @@ import {
   liveExecutionOf,
   newAddress,
   type PushPlan,
+  pastHeadRpcs,
   ServiceError,
 } from '@orrery/contracts';
 
 /** What the chain-pusher uses of the runtime. */
 const used = defineContract('runtime', {
   ...journalRpcs,
+  ...pastHeadRpcs,
   'deployments.relation': deploymentRpcs['deployments.relation'],
   'deployments.get': deploymentRpcs['deployments.get'],
   'history.get': historyRpcs['history.get'],
@@ -35,6 +38,7 @@ export interface Execution {
   readonly result?: JsonObject;
   readonly stateChanges?: JournalFact['stateChanges'];
   readonly status?: 'succeeded' | 'failed';
+  readonly executedAt?: string;
 }
 
 const at = '2026-11-21T09:30:00.000Z';
@@ -56,11 +60,23 @@ const RECORD = {
 export async function startFakeRuntime(bus: Bus, journals = new Map<string, JournalFact[]>()) {
   const hidden = new Set<string>();
   const forks = new Set<string>();
+  const untold = new Set<string>();
+  let now = Date.now;
   await bus.serve(used, {
     'journal.range': async ({ deployment, after, limit }) => {
       const entries = journals.get(deployment);
       if (entries === undefined) throw new ServiceError('deployment_not_found');
       return { entries: entries.slice(after, after + limit), head: entries.length };
+    },
+    'journal.headBefore': async ({ deployment, from, before }) => {
+      const entries = journals.get(deployment) ?? [];
+      const covered = entries.filter(({ executedAt }) => executedAt < before);
+      const size = covered.length;
+      const isOver = size < entries.length || now() > Date.parse(before);
+      if (!isOver || size < from || untold.has(deployment)) return { head: null };
+      const generation = 1 + covered.filter(({ kind }) => kind === 'tail_lost').length;
+      const hashes = covered.map((entry) => entry.hash);
+      return { head: { generation, size, rootHash: rootOf(hashes), entryHash: hashes.at(-1) ?? '' } };
     },
     'journal.heads': async () => ({
       heads: [...journals].map(([deployment, entries]) => ({
@@ -146,6 +162,12 @@ export async function startFakeRuntime(bus: Bus, journals = new Map<string, Jour
   return {
     journals,
     hidden,
+    /** What time it is for the runtime. */
+    setClock: (clock: () => number) => {
+      now = clock;
+    },
+    /** Deployments whose heads it does not tell. */
+    untold,
     /** Deployments that are what-if forks. */
     forks,
     /** Adds an entry without telling anyone. */
@@ -181,6 +203,17 @@ export async function startFakeRuntime(bus: Bus, journals = new Map<string, Jour
     publish: (entry: JournalFact) =>
       bus.publish(journalEntry, entry, { id: entry.id, orderingKey: entry.deployment }),
   };
+}
+
+/** The root of the RFC 6962 tree over entries with these hashes. */
+export function rootOf(hashes: readonly string[]): string {
+  const node = (...parts: Uint8Array[]) => hash('sha256', Buffer.concat(parts), 'buffer');
+  const over = (leaves: readonly Buffer[]): Buffer => {
+    if (leaves.length === 1) return leaves[0] as Buffer;
+    const left = 2 ** Math.floor(Math.log2(leaves.length - 1));
+    return node(Buffer.of(1), over(leaves.slice(0, left)), over(leaves.slice(left)));
+  };
+  return over(hashes.map((one) => node(Buffer.of(0), Buffer.from(one, 'hex')))).toString('hex');
 }
 
 export type FakeRuntime = Awaited<ReturnType<typeof startFakeRuntime>>;

@@ -37,6 +37,7 @@ import {
   publicHistory,
   withPushResults,
 } from './operations/history/handlers.js';
+import { headBefore } from './operations/history/past-heads.js';
 import { instanceReads, instanceWrites } from './operations/instances/handlers.js';
 import { instanceMappings } from './operations/instances/map-instances.js';
 import { createDeploymentAccess } from './store/deployments/deployment-directory.js';
@@ -65,6 +66,7 @@ export function runtimeHandlers(context: RuntimeContext): Handlers<RuntimeRpcs> 
   };
   const served = {
     'references.held': (request, call) => heldHere(context, request, call),
+    'journal.headBefore': (request, call) => headBefore(reading, request, call),
     ...serviceExecutions(writing),
     ...publicExecutions(writing),
   } satisfies Partial<Handlers<OwnedRpcs['service']>>;

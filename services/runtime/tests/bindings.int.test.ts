@@ -99,6 +99,37 @@ describe('bindings', () => {
     });
   });
 
+  it('push heads in place of executions where they say so, and never both', async () => {
+    const { params, execute } = await plantDeployment(house);
+    const bind = (onchain: object) =>
+      call('bindings.update', {
+        params,
+        body: [{ event: 'increment', targetChains: ['base-sepolia'], onchain }],
+      });
+    expect(await refusalOf(bind({ head: 'hourly', result: [] }))).toMatchObject({
+      code: 'validation_failed',
+      errors: [
+        {
+          pointer: '/0/onchain/head',
+          message: 'A head holds no contents: give either head, or stateChanges and result.',
+        },
+      ],
+    });
+    const [problem] = (await refusalOf(bind({ head: 'daily' }))).errors;
+    expect(problem).toMatchObject({ pointer: '/0/onchain/head', message: expect.stringMatching(/hourly/) });
+    expect((await bind({ head: 'hourly' })).data).toMatchObject([{ onchain: { head: 'hourly' } }]);
+    const pushed = async () => (await execute({ id: 'b' })).data as { seq: number; pushes: object[] };
+    const { seq, pushes } = await pushed();
+    expect(pushes).toEqual([]);
+    const range = { deployment: params.address, after: seq - 1, limit: 1 };
+    const { entries } = await house.ask('journal.range', range);
+    expect(entries[0]?.binding).toEqual({
+      ...{ targetChains: [], onchain: null, headChains: ['base-sepolia'] },
+    });
+    expect((await bind({})).data).toMatchObject([{ onchain: {} }]);
+    expect((await pushed()).pushes).toHaveLength(1);
+  });
+
   it('are at most 200, also those of a clone', async () => {
     const bindings = Array.from({ length: 200 }, (_, n) => ({ event: `many ${n}`, eventVersion: 1 }));
     for (const [n, { event }] of bindings.entries())

@@ -195,3 +195,65 @@ it('says what to set where there is no key, and proves all the same', async () =
   const asked = { params: planted.params, query: { seq: '1', size: '1' } };
   expect((await other.call('history.proof', asked)).data).toMatchObject({ path: [] });
 });
+
+describe('the head before a time, as it is pushed to chains', () => {
+  const ask = ({ deployment }: Planted, from: number, before: string) =>
+    house.ask('journal.headBefore', { deployment: deployment.address, from, before });
+  const timesOf = async ({ deployment }: Planted) =>
+    (
+      await query<{ at: Date }>(
+        'select executed_at as at from runtime.journal where deployment_id = $1 order by seq',
+        [deployment.id],
+      )
+    ).map(({ at }) => at.toISOString());
+
+  it('covers the entries before it, however many came since', async () => {
+    const times = await timesOf(long);
+    for (const seq of [2, 300, 512, 1000, 1100]) {
+      const before = times[seq - 1] as string;
+      const size = times.filter((time) => time < before).length;
+      expect((await ask(long, 1, before)).head).toEqual({
+        generation: 1,
+        size,
+        rootHash: mth(data.slice(0, size)).toString('hex'),
+        entryHash: data[size - 1]?.toString('hex'),
+      });
+    }
+  });
+
+  it('is not told while an entry may come before the time, nor where what noted it is gone', async () => {
+    const planted = await live(3);
+    const [, , third = ''] = await timesOf(planted);
+    const soon = new Date(Date.parse(third) + 1).toISOString();
+    expect(await ask(planted, 2, soon)).toEqual({ head: null });
+    const inAnHour = new Date(Date.now() + 3_600_000).toISOString();
+    expect(await ask(planted, 2, inAnHour)).toEqual({ head: null });
+    expect(await ask(planted, 4, third)).toEqual({ head: null });
+  });
+
+  it('is of the generation that the journal had then', async () => {
+    const planted = await live(3);
+    const pool = { query: async (text: string, values: unknown[]) => ({ rows: await query(text, values) }) };
+    const goBack = await rememberDeployment(pool as never, planted.deployment.id);
+    await planted.execute({ id: 'q' });
+    await goBack();
+    for (const id of ['q', 'r']) await planted.execute({ id });
+    // Entries of one millisecond would belong together.
+    await query(
+      `update runtime.journal set executed_at = executed_at + seq * interval '1 second' where deployment_id = $1`,
+      [planted.deployment.id],
+    );
+    const times = await timesOf(planted);
+    const generations = [4, 5, 6].map(async (seq) => (await ask(planted, 1, times[seq - 1] ?? '')).head);
+    expect(await Promise.all(generations)).toMatchObject([
+      { size: 3, generation: 1 },
+      { size: 4, generation: 2 },
+      { size: 5, generation: 2 },
+    ]);
+  });
+
+  it('is refused of a deployment that there is not', async () => {
+    const absent = { deployment: { address: `0x${'0'.repeat(40)}` } } as Planted;
+    expect(await codeOf(ask(absent, 1, new Date().toISOString()))).toBe('deployment_not_found');
+  });
+});

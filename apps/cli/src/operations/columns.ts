@@ -60,7 +60,17 @@ export const COLUMNS: Readonly<Record<string, readonly string[]>> = {
   'schedules.list': ['event', 'eventVersion', 'schedule', 'timezone', 'status', 'nextAt', 'counter'],
   'occurrences.list': ['id', 'kind', 'dueAt', 'status', 'reason', 'outcome', 'seq', 'error.code'],
   'chains.list': ['name', 'caip2', 'family', 'status'],
-  'pushes.list': ['historyId', 'seq', 'chain', 'number', 'status', 'block', 'transaction', 'error.code'],
+  'pushes.list': [
+    'historyId',
+    'seq',
+    'chain',
+    'number',
+    'head.size',
+    'status',
+    'block',
+    'transaction',
+    'error.code',
+  ],
   'webhooks.list': ['id', 'url', 'events', 'status', 'state', 'seq', 'behind', 'problem.code'],
   'webhooks.deliveries': [
     'number',

@@ -167,6 +167,17 @@ function BindingForm({ binding, unbound = [], onClose, onSaid }: BindingFormProp
       <VersionSelect event={event} value={version} onChange={setChosen} />
       <Chains chosen={chains} onChange={setChains} />
       {chains.length > 0 && (
+        <SelectField
+          label="What to push"
+          value={filter.what}
+          onChange={(what) => setFilter({ ...filter, what })}
+          options={[
+            ['contents', 'each succeeded execution'],
+            ['heads', 'the head of the journal, each hour'],
+          ]}
+        />
+      )}
+      {chains.length > 0 && filter.what === 'contents' && (
         <>
           <PartField
             label="Changes to push"
@@ -196,7 +207,7 @@ function Chains({ chosen, onChange }: ChainsProps) {
   const names = new Set([...(data?.data ?? []).map(({ name }) => name), ...chosen]);
   return (
     <CheckList
-      legend="Push each succeeded execution to"
+      legend="Push to"
       options={Array.from(names, (value) => ({ value }))}
       chosen={chosen}
       onChange={onChange}
@@ -246,12 +257,18 @@ export interface PartDraft {
   /** Names, parted by commas or spaces. */
   readonly names: string;
 }
-export const draftOfFilter = (filter: Filter | null) => ({
+interface OnchainDraft {
+  /** Executions, or only heads of the journal that cover them. */
+  readonly what: 'contents' | 'heads';
+  readonly stateChanges: PartDraft;
+  readonly result: PartDraft;
+}
+
+export const draftOfFilter = (filter: Filter | null): OnchainDraft => ({
+  what: filter?.head === undefined ? 'contents' : 'heads',
   stateChanges: partOf(filter?.stateChanges),
   result: partOf(filter?.result),
 });
-
-type OnchainDraft = ReturnType<typeof draftOfFilter>;
 
 function partOf(names: readonly string[] | null | undefined): PartDraft {
   if (names === null || names === undefined) return { what: 'all', names: '' };
@@ -259,7 +276,8 @@ function partOf(names: readonly string[] | null | undefined): PartDraft {
 }
 
 /** The filter of a draft; null where all is pushed. */
-export function filterOf({ stateChanges, result }: OnchainDraft): Filter | null {
+export function filterOf({ what, stateChanges, result }: OnchainDraft): Filter | null {
+  if (what === 'heads') return { head: 'hourly' };
   if (stateChanges.what === 'all' && result.what === 'all') return null;
   return { stateChanges: namesOf(stateChanges), result: namesOf(result) };
 }
@@ -270,7 +288,8 @@ function namesOf({ what, names }: PartDraft): string[] | null {
 }
 
 export function filterWords(filter: Filter | null): string {
-  const { stateChanges, result } = draftOfFilter(filter);
+  const { what: kind, stateChanges, result } = draftOfFilter(filter);
+  if (kind === 'heads') return 'the head, each hour';
   if (stateChanges.what === 'all' && result.what === 'all') return 'everything';
   const words = ({ what, names }: PartDraft) => (what === 'some' ? names : what);
   return `changes: ${words(stateChanges)}; result: ${words(result)}`;

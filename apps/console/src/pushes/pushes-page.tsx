@@ -64,7 +64,8 @@ function NoPushes({ isFiltered, hasChains }: { isFiltered: boolean; hasChains: b
         </ButtonLink>
       }
     >
-      Choose chains for an event among the bindings: each succeeded execution of it is pushed to them.
+      Choose chains for an event among the bindings: each succeeded execution of it is pushed to them, or the
+      head of the journal each hour.
     </Empty>
   );
 }
@@ -82,12 +83,16 @@ const COLUMNS: readonly Column<Push>[] = [
   {
     header: 'Status',
     className: 'min-w-40',
-    cell: ({ status, truncated }) => (
+    cell: ({ status, truncated, head }) => (
       <>
         <Badge tone={pushTone(status)}>{status}</Badge>
         <p className="mt-0.5 text-sm text-muted">
           {pushMeaning(status)}
           {truncated && '; only its digest goes on-chain'}
+          {head &&
+            (head.size === null
+              ? '; the head of an hour'
+              : `; the head of ${head.size.toLocaleString('en')} entries`)}
         </p>
       </>
     ),

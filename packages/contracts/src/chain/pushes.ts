@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { DEPLOYMENT_PATH, deploymentPath, historyIdInPath, IN_DEPLOYMENT } from '../names/names.js';
-import { address, count, nullableText, ordinal } from '../records/fields.js';
+import { address, count, nullableText, ordinal, sha256, timestamp } from '../records/fields.js';
 import { MAX_LIMIT, pageQuery } from '../records/pagination.js';
 import { operationsAt } from '../rpc/operation.js';
 import { defineMessage, rpc } from '../rpc/rpc.js';
@@ -54,15 +54,37 @@ export const pushSummary = z
   .meta({ id: 'PushSummary', description: 'How one push of an execution stands.' });
 export type PushSummary = z.infer<typeof pushSummary>;
 
+const head = z
+  .strictObject({
+    before: timestamp.describe('It covers the entries that were committed before this time.'),
+    generation: ordinal.nullable().describe('Generation of the journal. Null: it is not read yet.'),
+    size: ordinal
+      .nullable()
+      .describe('Entries that it covers: those with `seq` 1 to this. Null: it is not read yet.'),
+    rootHash: sha256
+      .nullable()
+      .describe('Root of the RFC 6962 tree over the hashes of these entries. Null: it is not read yet.'),
+  })
+  .meta({ id: 'PushedHead', description: 'The head of a journal that is pushed in place of executions.' });
+
 export const pushRecord = z
   .strictObject({
-    historyId: z.string().describe('Id of the history entry of the execution.'),
-    seq: ordinal.describe('Position of that entry in the journal.'),
+    historyId: z
+      .string()
+      .describe('Id of the history entry of the execution. A head has an id of its own, in the same place.'),
+    seq: ordinal.describe(
+      'Position of that entry in the journal. Of a head the last entry that it covers, once it is read.',
+    ),
     ...shape,
     truncated: z.boolean().describe('Whether only the digest goes on-chain.'),
-    digest: z.string().describe('SHA-256 of the content as canonical JSON: 64 lowercase hex digits.'),
+    digest: z
+      .string()
+      .describe(
+        'SHA-256 of the content as canonical JSON: 64 lowercase hex digits. Empty: a head that is not read yet.',
+      ),
+    head: head.optional().describe('The head that is pushed. Absent: an execution is.'),
   })
-  .meta({ id: 'Push', description: 'A push of an execution to a chain.' });
+  .meta({ id: 'Push', description: 'A push of an execution, or of a head, to a chain.' });
 export type PushRecord = z.infer<typeof pushRecord>;
 
 const chainName = z.string().min(1).max(64);
@@ -94,7 +116,7 @@ export const pushRpcs = {
     },
   ),
   'pushes.retry': remedy('retry', 'Try a failed push again, and the later ones after it'),
-  'pushes.skip': remedy('skip', 'Push only the digest of an execution whose push failed'),
+  'pushes.skip': remedy('skip', 'Push only the digest of what failed to be pushed'),
   /** The pushes of entries that a reader of the history may see. An entry without rows is not answered. */
   'pushes.ofEntries': rpc({
     request: z.object({ deployment: address, historyIds: z.array(z.string()).max(MAX_LIMIT) }),

@@ -26,15 +26,29 @@ export const onchainFilter = z
       .max(200)
       .nullish()
       .describe('The top-level members of the result to push. Absent or null: all; `[]`: none.'),
+    head: z
+      .enum(['hourly'])
+      .optional()
+      .describe(
+        '`hourly`: in place of executions the head of the journal is pushed, once for each hour (UTC) in which one of them ' +
+          'succeeded. Absent: each execution is pushed.',
+      ),
   })
-  .meta({ id: 'OnchainFilter', description: 'Which parts of an execution are pushed to chains.' });
+  .refine(
+    ({ head, stateChanges, result }) => head === undefined || (stateChanges ?? result ?? null) === null,
+    {
+      path: ['head'],
+      message: 'A head holds no contents: give either head, or stateChanges and result.',
+    },
+  )
+  .meta({ id: 'OnchainFilter', description: 'What is pushed to chains: parts of executions, or heads.' });
 export type OnchainFilter = z.infer<typeof onchainFilter>;
 
 const eventVersion = z.int().min(1).max(1_000_000_000);
 const EVENT = 'Name of the event; a list names each event once.';
 const VERSION = 'Number of the version that is executed.';
-const CHAINS = 'Names of the chains that each succeeded execution is pushed to.';
-const FILTER = 'What of an execution is pushed. Null: all of it.';
+const CHAINS = 'Names of the chains that are pushed to.';
+const FILTER = 'What is pushed of succeeded executions. Null: all of each.';
 
 export const bindingInput = z
   .strictObject({

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { DEPLOYMENT_PATH, IN_DEPLOYMENT } from '../names/names.js';
-import { ordinal, sha256 } from '../records/fields.js';
+import { address, ordinal, sha256, timestamp } from '../records/fields.js';
 import { wholeNumberInQuery } from '../records/pagination.js';
 import { operationsAt } from '../rpc/operation.js';
+import { rpc } from '../rpc/rpc.js';
 
 /** A path has at most one node for each bit of the size, and a consistency proof one more. */
 const MOST_NODES = 64;
@@ -91,5 +92,27 @@ export const checkpointRpcs = {
       to: sizeInQuery.describe('The size of the later checkpoint.'),
     }),
     data: consistencyProof,
+  }),
+};
+
+/** The tree over the first entries of a journal. */
+const pastHead = z.object({
+  generation: ordinal,
+  size: ordinal,
+  rootHash: sha256,
+  /** `hash` of the last of these entries. */
+  entryHash: sha256,
+});
+export type PastHead = z.infer<typeof pastHead>;
+
+export const pastHeadRpcs = {
+  /**
+   * The tree over the entries that were committed before a time, the entry `from` and any before it among them. Null until it
+   * is certain that no further entry can have a time before it.
+   */
+  'journal.headBefore': rpc({
+    errors: ['deployment_not_found', 'history_broken'],
+    request: z.object({ deployment: address, from: ordinal, before: timestamp }),
+    reply: z.object({ head: pastHead.nullable() }),
   }),
 };

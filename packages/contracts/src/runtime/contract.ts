@@ -4,7 +4,7 @@ import { deploymentLimits } from '../limits/limits.js';
 import { defineContract, rpc } from '../rpc/rpc.js';
 import { aiModelRpcs, aiUsageRpcs } from './ai.js';
 import { bindingRpcs } from './bindings.js';
-import { checkpointRpcs } from './checkpoints.js';
+import { checkpointRpcs, pastHeadRpcs } from './checkpoints.js';
 import { deploymentRpcs } from './deployments.js';
 import { draftRpcs } from './drafts.js';
 import { executionRpcs } from './execution.js';
@@ -42,6 +42,7 @@ export const runtimeContract = defineContract('runtime', {
   ...historyRpcs,
   ...keptDefinitionRpcs,
   ...checkpointRpcs,
+  ...pastHeadRpcs,
   ...journalRpcs,
   ...lifecycleRpcs,
   ...paymentRpcs,

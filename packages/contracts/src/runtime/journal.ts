@@ -231,7 +231,13 @@ export const readBeside = {
 };
 
 /** What the binding said about pushes when the execution ran; null where nothing is to be pushed. */
-export const pushPlan = z.object({ targetChains: z.array(z.string()), onchain: onchainFilter.nullable() });
+export const pushPlan = z.object({
+  /** Chains that the execution itself is pushed to. */
+  targetChains: z.array(z.string()),
+  onchain: onchainFilter.nullable(),
+  /** Chains that the head of its hour is pushed to. Absent: none. */
+  headChains: z.array(z.string()).optional(),
+});
 export type PushPlan = z.infer<typeof pushPlan>;
 
 /** An entry as other services receive it: the hashed members, the hash, and members derived for them. */

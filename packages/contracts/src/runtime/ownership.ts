@@ -4,6 +4,7 @@ import { jsonValue } from '../json/json-schemas.js';
 import { address } from '../records/fields.js';
 import { rpc } from '../rpc/rpc.js';
 import { bindingRpcs } from './bindings.js';
+import { pastHeadRpcs } from './checkpoints.js';
 import { deploymentRpcs } from './deployments.js';
 import { draftRpcs } from './drafts.js';
 import { executionRpcs } from './execution.js';
@@ -46,6 +47,7 @@ export const ownedRpcs = {
     ...referenceRpcs,
     ...serviceExecutionRpcs,
     ...publicExecutionRpcs,
+    ...pastHeadRpcs,
     /** Pauses or resumes a deployment whose account was disabled or enabled. Runtime processes call it themselves. */
     'accounts.pause': rpc({
       request: pauseRequest,

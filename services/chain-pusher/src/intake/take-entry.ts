@@ -1,14 +1,21 @@
 import type { JournalFact } from '@orrery/contracts';
+import { startOfHour } from '../core/pushes/head-hours.js';
 import { appendPush, cancelUnsent, rememberDeployment } from '../store/lanes/append-push.js';
+import { noteHead, placeHead } from '../store/lanes/head-store.js';
 import type { Trx } from '../store/tables/schema.js';
 
 /** Bytes of content that a chain takes, by its name. */
 export type ContentLimit = (chain: string) => number;
 
-/** The effect of one journal entry, in the transaction that moves the position: a push for each chain of its binding. */
+/** The effect of one journal entry, in the transaction that moves the position: what its binding pushes to each chain. */
 export async function takeEntry(trx: Trx, entry: JournalFact, limitOf: ContentLimit): Promise<void> {
   if (entry.kind === 'deployment_created') await rememberDeployment(trx, entry);
   if (entry.kind === 'deleted') await cancelUnsent(trx, entry.deployment);
   if (entry.status !== 'succeeded' || entry.binding === null) return;
-  for (const chain of entry.binding.targetChains) await appendPush(trx, entry, chain, limitOf(chain));
+  const { deployment } = entry;
+  const { targetChains, headChains = [] } = entry.binding;
+  for (const chain of [...targetChains, ...headChains])
+    await placeHead(trx, { deployment, chain }, startOfHour(entry.executedAt));
+  for (const chain of targetChains) await appendPush(trx, entry, chain, limitOf(chain));
+  for (const chain of headChains) await noteHead(trx, entry, chain);
 }

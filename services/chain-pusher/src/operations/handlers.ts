@@ -79,6 +79,7 @@ const toSummary = ({
   seq: _seq,
   truncated: _truncated,
   digest: _digest,
+  head: _head,
   ...summary
 }: Omit<PushRecord, 'historyId'>) => summary;
 

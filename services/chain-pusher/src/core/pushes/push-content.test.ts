@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { JournalFact, OnchainFilter } from '@orrery/contracts';
 import { describe, expect, it } from 'vitest';
-import { pushContent, renumbered } from './push-content.js';
+import { headContent, pushContent, renumbered } from './push-content.js';
 
 const entry = {
   deployment: `0x${'5a'.repeat(20)}`,
@@ -67,4 +67,17 @@ describe('the content of a push', () => {
     const { text } = pushContent(entry, 3, null);
     expect(renumbered(text, 9)).toEqual(pushContent(entry, 9, null));
   });
+});
+
+it('the content of a head is what anybody computes from the journal', () => {
+  const head = { generation: 2, size: 1100, rootHash: 'c'.repeat(64), entryHash: 'd'.repeat(64) };
+  const { text, digest } = headContent(entry.deployment, head, 4);
+  expect(text).toBe(
+    `{"deployment":"${entry.deployment}","entryHash":"${head.entryHash}","head":{"generation":2,"rootHash":"${head.rootHash}","size":1100},"number":4,"v":1}`,
+  );
+  expect(digest).toBe(createHash('sha256').update(text).digest('hex'));
+  expect(renumbered(text, 5)).toEqual(headContent(entry.deployment, head, 5));
+  // It is never cut: the smallest chain takes 566 bytes.
+  const largest = { ...head, generation: Number.MAX_SAFE_INTEGER, size: Number.MAX_SAFE_INTEGER };
+  expect(headContent(entry.deployment, largest, Number.MAX_SAFE_INTEGER).text.length).toBeLessThan(566);
 });

@@ -5,10 +5,11 @@ import {
   type JsonObject,
   type JsonValue,
   type OnchainFilter,
+  type PastHead,
   parseJson,
 } from '@orrery/contracts';
 
-/** What is pushed of an execution, before it is cut to the size that a chain takes. */
+/** What is pushed of an execution, before it is cut to the size that a chain takes, or of a head. */
 export interface PushContent {
   /** The canonical JSON of the content (RFC 8785, docs/on-chain.md). */
   readonly text: string;
@@ -33,6 +34,13 @@ export function pushContent(entry: JournalFact, number: number, filter: OnchainF
   };
   return contentOf(content);
 }
+
+/** The content of a head's push under its number: the same for all who read the journal. */
+export const headContent = (
+  deployment: string,
+  { entryHash, ...head }: PastHead,
+  number: number,
+): PushContent => contentOf({ v: 1, number, deployment, head, entryHash });
 
 /** The same content under another number. */
 export const renumbered = (text: string, number: number): PushContent =>

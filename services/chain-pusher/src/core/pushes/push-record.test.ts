@@ -8,6 +8,7 @@ const row: PushRow = {
   seq: 7,
   digest: 'd',
   truncated: false,
+  head: null,
   status: 'submitted',
   error: null,
   transaction: '0xab',
@@ -18,6 +19,12 @@ const row: PushRow = {
 };
 
 describe('how a push is shown', () => {
+  it('has a head only where it is of one', () => {
+    expect(toPushRecord(row, undefined)).not.toHaveProperty('head');
+    const head = { before: '2026-11-21T10:00:00.000Z', generation: 1, size: 7, rootHash: 'a'.repeat(64) };
+    expect(toPushRecord({ ...row, head }, undefined).head).toEqual(head);
+  });
+
   it.each([
     [undefined, null],
     ['https://explorer/', 'https://explorer/tx/0xab'],

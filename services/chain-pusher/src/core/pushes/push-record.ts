@@ -8,6 +8,7 @@ export interface PushRow {
   readonly seq: number;
   readonly digest: string;
   readonly truncated: boolean;
+  readonly head: PushRecord['head'] | null;
   readonly status: PushStatus;
   readonly error: PushProblem | null;
   readonly transaction: string | null;
@@ -25,6 +26,7 @@ const WAITS: Readonly<Record<string, string>> = {
   failed: 'An earlier push of the deployment to this chain failed. Retry or skip that one.',
   chain_ahead: 'The chain holds other pushes under these numbers. The operator has to adopt them.',
   quota_exceeded: "The account's pushes of today are used up. The push is sent after 00:00 UTC.",
+  head_unread: 'The head of the hour could not be read yet. It is tried again.',
   not_compared: 'What the chain holds of the deployment could not be read yet. It is tried again.',
   chain_unconfigured: 'The operator has not configured this chain.',
   chain_unavailable: 'The chain cannot be used at present. The push is sent as soon as it can.',
@@ -55,6 +57,7 @@ export function toPushRecord(
     error: waiting ? { code: obstacle, detail: WAITS[obstacle] ?? obstacle } : isBehind ? behind : row.error,
     truncated: row.truncated,
     digest: row.digest,
+    ...(row.head && { head: row.head }),
   };
 }
 

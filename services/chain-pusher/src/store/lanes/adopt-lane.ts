@@ -49,14 +49,14 @@ export async function adoptLane(
 
 /** Numbers only grow here, so the last one moves first. A digest that was on the chain once keeps its number. */
 async function renumberWaiting(trx: Trx, { deployment, chain }: Lane, chainLast: number): Promise<number> {
-  const { rows } = await sql<{ number: number; content: string | null }>`
-    select number, content from pushes
+  const { rows } = await sql<{ number: number; content: string | null; isUnread: boolean }>`
+    select number, content, digest = '' as "isUnread" from pushes
     where deployment = ${deployment} and chain = ${chain} and status in ('queued', 'failed')
     order by number desc`.execute(trx);
-  for (const [at, { number, content }] of rows.entries()) {
+  for (const [at, { number, content, isUnread }] of rows.entries()) {
     const next = chainLast + rows.length - at;
-    if (content === null || next === number) continue;
-    const { text, digest } = renumbered(content, next);
+    if ((content === null && !isUnread) || next === number) continue;
+    const { text, digest } = content === null ? UNREAD : renumbered(content, next);
     await sql`
       update pushes set number = ${next}, content = ${text}, digest = ${digest}, status = 'queued', error = null,
         attempt_id = null, changed_at = now()
@@ -64,6 +64,9 @@ async function renumberWaiting(trx: Trx, { deployment, chain }: Lane, chainLast:
   }
   return rows.length;
 }
+
+/** A head gets its content under its number once it is read. */
+const UNREAD = { text: null, digest: '' };
 
 const LOST = 'tail_lost%';
 
@@ -88,6 +91,8 @@ async function forgetLost(trx: Trx, consumer: string, deployment: string): Promi
     where deployment = ${deployment} and seq >= ${letter.seq} and status in ('queued', 'failed')`.execute(
     trx,
   );
+  await sql`
+    delete from due_heads where deployment = ${deployment} and from_seq >= ${letter.seq}`.execute(trx);
   await sql`
     update lanes set last_number = greatest(sent_number, coalesce((
       select max(number) from pushes where pushes.deployment = lanes.deployment and pushes.chain = lanes.chain), 0))

@@ -13,6 +13,7 @@ export const rememberDeployment = (trx: Trx, { deployment, caller }: JournalFact
 
 /** What a lane has sent goes on; the rest is never sent. The lane's row is locked, so nothing is claimed meanwhile. */
 export async function cancelUnsent(trx: Trx, deployment: string): Promise<void> {
+  await sql`delete from due_heads where deployment = ${deployment}`.execute(trx);
   await sql`
     with stopped as (
       update lanes set last_number = sent_number, stop = null where deployment = ${deployment}
@@ -37,7 +38,7 @@ export async function appendPush(trx: Trx, entry: JournalFact, chain: string, li
 }
 
 /** Numbers have no gap: the lane's row is locked from here to the commit. */
-async function nextNumber(trx: Trx, deployment: string, chain: string): Promise<number> {
+export async function nextNumber(trx: Trx, deployment: string, chain: string): Promise<number> {
   const { rows } = await sql<{ number: number }>`
     insert into lanes as lane (deployment, chain, last_number) values (${deployment}, ${chain}, 1)
     on conflict (deployment, chain) do update set last_number = lane.last_number + 1

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { PUSHES_PER_TRANSACTION, withinBytes } from '../../core/pushes/batch.js';
 import { withinQuota } from '../accounts/account-store.js';
 import { freeNonces, type NonceTerms } from '../submissions/nonces.js';
-import type { Trx } from '../tables/schema.js';
+import type { Lane, Trx } from '../tables/schema.js';
 
 interface LaneRow {
   deployment: string;
@@ -35,11 +35,15 @@ export async function claimBatches(
 async function claimBatch(trx: Trx, terms: NonceTerms, lane: LaneRow, nonces: () => number | null) {
   const { deployment, sent_number: sent, failures } = lane;
   const { chain, signer } = terms;
-  const { rows } = await sql<{ number: number; bytes: number; isNew: boolean }>`
-    select number, case when truncated then 0 else octet_length(content) end as bytes, attempt_id is null as "isNew"
+  const { rows } = await sql<{ number: number; bytes: number; isNew: boolean; isRead: boolean }>`
+    select number, case when truncated then 0 else octet_length(content) end as bytes, attempt_id is null as "isNew",
+      digest <> '' as "isRead"
     from pushes where deployment = ${deployment} and chain = ${chain} and number > ${sent}
     order by number limit ${failures > 0 ? 1 : PUSHES_PER_TRANSACTION}`.execute(trx);
-  const allowed = await withinQuota(trx, lane.account_id, withinBytes(rows));
+  const unread = rows.findIndex(({ isRead }) => !isRead);
+  if (unread === 0) return waitForHead(trx, { deployment, chain });
+  const known = unread < 0 ? rows : rows.slice(0, unread);
+  const allowed = await withinQuota(trx, lane.account_id, withinBytes(known));
   const last = allowed.at(-1);
   if (last === undefined) {
     await sql`
@@ -61,5 +65,12 @@ async function claimBatch(trx: Trx, terms: NonceTerms, lane: LaneRow, nonces: ()
   // The time of its turn puts it behind the lanes that wait.
   await sql`
     update lanes set sent_number = ${last.number}, waits_for = null, wait_until = now()
+    where deployment = ${deployment} and chain = ${chain}`.execute(trx);
+}
+
+/** What comes next is a head that the runtime was not asked for yet, or did not tell: the lane goes on once it is read. */
+async function waitForHead(trx: Trx, { deployment, chain }: Lane): Promise<void> {
+  await sql`
+    update lanes set waits_for = 'head_unread', wait_until = now() + interval '15 seconds'
     where deployment = ${deployment} and chain = ${chain}`.execute(trx);
 }

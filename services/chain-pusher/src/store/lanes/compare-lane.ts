@@ -39,11 +39,11 @@ export async function compareLane(
   return 'ahead';
 }
 
-/** By their numbers, as far as the intake has come. */
+/** By their numbers, as far as the intake has come; of heads that are not read yet they are not known. */
 async function ownDigests(trx: Trx, { deployment, chain }: Lane, sent: number, to: number) {
   const { rows } = await sql<{ number: number; digest: string }>`
     select number, digest from pushes
-    where deployment = ${deployment} and chain = ${chain}
+    where deployment = ${deployment} and chain = ${chain} and digest <> ''
       and number between ${sent - PUSHES_PER_TRANSACTION} and ${to}
     order by number limit ${MOST_COMPARED}`.execute(trx);
   return new Map(rows.map(({ number, digest }) => [number, digest]));

@@ -23,6 +23,7 @@ const COLUMNS = [
   'push.seq',
   'push.digest',
   'push.truncated',
+  'push.head',
   'push.status',
   'push.error',
   'submission.transaction',
@@ -52,14 +53,18 @@ export async function listPushes(
   if (chain !== undefined) query = query.where('chain', '=', chain);
   if (state !== undefined) query = query.where('status', '=', state);
   // The page is cut before the joins.
-  const numbers = page(query.select(['chain', 'number']).orderBy('seq', 'desc').orderBy('chain'), window);
+  const numbers = page(
+    query.select(['chain', 'number']).orderBy('seq', 'desc').orderBy('chain').orderBy('number', 'desc'),
+    window,
+  );
   const rows = rowsOf(db, deployment)
     .where(({ eb, refTuple }) =>
       eb(refTuple('push.chain', 'push.number'), 'in', numbers.$asTuple('chain', 'number')),
     )
     .select(COLUMNS)
     .orderBy('push.seq', 'desc')
-    .orderBy('push.chain');
+    .orderBy('push.chain')
+    .orderBy('push.number', 'desc');
   return { rows: await rows.execute(), count: await countUpTo(db, query) };
 }
 

@@ -2,6 +2,7 @@ import type {
   DeliveryRecord,
   ExecutionStatus,
   PushProblem,
+  PushRecord,
   PushStatus,
   WebhookProblem,
 } from '@orrery/contracts';
@@ -16,6 +17,7 @@ export interface ChainPusherSchema extends OutboxSchema {
   pushes: PushesTable;
   attempts: AttemptsTable;
   transactions: TransactionsTable;
+  due_heads: DueHeadsTable;
   chains: ChainsTable;
   accounts: { account_id: number; pushes_per_day: number | null; revision: number; disabled: boolean };
   push_usage: { account_id: number; day: string; pushes: number };
@@ -61,6 +63,8 @@ interface PushesTable {
   digest: string;
   /** Removed once the push is final. */
   content: string | null;
+  /** Of a head; `digest` is empty until it is read. */
+  head: PushRecord['head'] | null;
   truncated: boolean;
   status: Generated<PushStatus>;
   attempt_id: number | null;
@@ -69,6 +73,17 @@ interface PushesTable {
   traceparent: string | null;
   created_at: Time;
   changed_at: Time;
+}
+
+/** `head-store.ts` says how a head goes on. */
+interface DueHeadsTable {
+  deployment: string;
+  chain: string;
+  before: Date;
+  from_seq: number;
+  placed: Generated<boolean>;
+  /** When the runtime is asked for it. */
+  due_at: Date;
 }
 
 /** Submissions; the table has kept the name of the first release. */

@@ -91,10 +91,10 @@ const refused = (parameter: string, message: string) =>
 const SHARE_OF_TIME = 0.6;
 
 /** Uses the tree over all entries of now. @throws `unavailable` while a long journal's is still computed */
-async function inTree<T>(
-  { db, clock, reading, growTree }: Dependencies,
-  { id }: SeenDeployment,
-  { signal, deadline }: CallContext,
+export async function inTree<T>(
+  { db, clock, reading, growTree }: Pick<Dependencies, 'db' | 'clock' | 'reading' | 'growTree'>,
+  { id }: Pick<SeenDeployment, 'id'>,
+  { signal, deadline }: Pick<CallContext, 'signal' | 'deadline'>,
   use: (tree: ReadTree) => Promise<T>,
 ): Promise<T> {
   const { seq } = await reading.run(signal, () => headOf(db, id));

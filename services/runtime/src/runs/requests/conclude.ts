@@ -3,6 +3,7 @@ import {
   callerName,
   EVALUATOR,
   type ExecutionAnswer,
+  type PushPlan,
   type Recorded,
   ServiceError,
 } from '@orrery/contracts';
@@ -175,7 +176,6 @@ function succeededOutcome(
   if ('needs' in set) return { kind: 'needs', needs: { timerKeys: set.needs } };
   if ('error' in set) return failedOutcome(resolved, execution, set.error, details, recorded);
   const { elapsed, evidence } = details;
-  const { targetChains, onchain } = resolved.binding;
   const entry = draftOf(resolved, execution, details, {
     status: 'succeeded',
     changes,
@@ -183,7 +183,7 @@ function succeededOutcome(
     error: null,
     recorded,
   });
-  const pushes = targetChains.length > 0 ? { targetChains, onchain } : null;
+  const pushes = planOf(resolved.binding);
   const timers = followUps?.length ? recordTimers(entry.id, followUps) : undefined;
   return {
     kind: 'commit',
@@ -195,6 +195,14 @@ function succeededOutcome(
       before: execution.randomness && commitmentBefore(execution.randomness, details.state, execution.now),
       ...set,
     },
-    answer: (sealed) => ({ reply: answerOf(sealed, resolved.binding.targetChains) }),
+    answer: (sealed) => ({ reply: answerOf(sealed, pushes?.targetChains ?? []) }),
   };
+}
+
+/** What is pushed because of it. A head has no contents, so the execution itself is not pushed. */
+function planOf({ targetChains, onchain }: Resolved['binding']): PushPlan | null {
+  if (targetChains.length === 0) return null;
+  return onchain?.head === undefined
+    ? { targetChains, onchain }
+    : { targetChains: [], onchain: null, headChains: targetChains };
 }

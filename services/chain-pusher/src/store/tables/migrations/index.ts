@@ -173,4 +173,18 @@ export const migrations: Migrations = {
   `),
   /** What an operator asks to be done with dead letters. */
   '0010_inbox_resolutions': inboxResolutions,
+  /** Heads that are pushed in place of executions, and those that are due (docs/adr/0056). */
+  '0011_heads': statements(`
+    alter table pushes add column head jsonb;
+    create table due_heads (
+      deployment text not null,
+      chain text not null,
+      before timestamptz not null,
+      from_seq bigint not null,
+      placed boolean not null default false,
+      due_at timestamptz not null,
+      primary key (deployment, chain, before)
+    );
+    create index due_heads_next on due_heads (due_at);
+  `),
 };
