@@ -48,7 +48,10 @@ const seedOf = (secret, { randomness: { run }, input }) =>
     .update(`${run}${sha256(canonical(input))}`)
     .digest('hex');
 const holdsTo = (secret, entry) =>
-  check(seedOf(secret, entry) === entry.randomness.seed, `the seed of entry ${entry.seq} is made of something else`);
+  check(
+    seedOf(secret, entry) === entry.randomness.seed,
+    `the seed of entry ${entry.seq} is made of something else`,
+  );
 
 /** Holds seeds to the secrets that the journal had committed to, once it reveals them. */
 function createSeedCheck() {
@@ -57,7 +60,10 @@ function createSeedCheck() {
   const reveal = ({ commitment, secret }) => {
     const bytes = Buffer.from(secret, 'hex');
     const entries = drawn.get(commitment);
-    check(createHash('sha256').update(bytes).digest('hex') === commitment, 'a secret is not the one of its commitment');
+    check(
+      createHash('sha256').update(bytes).digest('hex') === commitment,
+      'a secret is not the one of its commitment',
+    );
     check(entries, `nothing had committed to ${commitment}`);
     for (const entry of entries) holdsTo(bytes, entry);
     drawn.set(commitment, undefined);
@@ -73,7 +79,10 @@ function createSeedCheck() {
       holdsTo(createHash('sha256').update(Buffer.from(signature, 'hex')).digest(), entry);
       seeds.beaconNotVerified += 1;
     } else {
-      check(drawn.get(commitment), `entry ${entry.seq} draws from a secret that is not committed to, or revealed`);
+      check(
+        drawn.get(commitment),
+        `entry ${entry.seq} draws from a secret that is not committed to, or revealed`,
+      );
       drawn.get(commitment).push(entry);
       seeds.unrevealed += 1;
     }
