@@ -240,7 +240,7 @@ describe('the head before a time, as it is pushed to chains', () => {
     for (const id of ['q', 'r']) await planted.execute({ id });
     // Entries of one millisecond would belong together.
     await query(
-      `update runtime.journal set executed_at = executed_at + seq * interval '1 second' where deployment_id = $1`,
+      `update runtime.journal set executed_at = executed_at - (9 - seq) * interval '1 second' where deployment_id = $1`,
       [planted.deployment.id],
     );
     const times = await timesOf(planted);
