@@ -186,7 +186,7 @@ describeWithProgram('chromium', 'the console on a large deployment for a long ti
     );
     await step('palette', undefined, async () => {
       await page.keyboard.press('ControlOrMeta+k');
-      await page.getByRole('combobox').fill('H4321');
+      await page.getByRole('combobox', { name: /^Find worlds/ }).fill('H4321');
       await page.getByRole('option', { name: /horse:H4321/ }).waitFor();
       await page.keyboard.press('Escape');
     });

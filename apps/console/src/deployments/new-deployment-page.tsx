@@ -185,12 +185,13 @@ function useCreation(world: string) {
   const path = { worldAddress: world };
   return useChange(
     (orrery, body: NewDeployment) =>
-      orrery.post(DEPLOYMENTS, { path, body, idempotencyKey: keyOf(JSON.stringify(body)) }),
+      orrery.answer('post', DEPLOYMENTS, { path, body, idempotencyKey: keyOf(JSON.stringify(body)) }),
     [listKeyOf(DEPLOYMENTS, path)],
-    ({ address }) =>
+    ({ data: { address }, message, warnings }) =>
       navigate({
         to: '/worlds/$world/deployments/$deployment/live',
         params: { world, deployment: address },
+        state: { said: { message, warnings } },
         ignoreBlocker: true,
       }),
   );

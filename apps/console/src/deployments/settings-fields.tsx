@@ -42,7 +42,7 @@ export function ModelAndPaymentFields(props: SettingsFieldsProps) {
       />
       <TextField
         {...field('payToAddress')}
-        hint="0x… for EVM chains, base58 for Solana. Without one nobody can pay for public events."
+        hint="payToAddress: 0x… for EVM chains, base58 for Solana. Without one nobody can pay for public events."
         spellCheck={false}
       />
       <PublicField {...field('isLLMPublic')} hint="Others who can read the history see them." />

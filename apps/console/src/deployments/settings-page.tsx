@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import { useChange, useRemoval } from '../api/change.js';
 import {
   DEPLOYMENT,
@@ -156,10 +156,14 @@ export function StateSection({
       orrery.answer('post', `${DEPLOYMENT}/${verb}`, { path: deploymentPath(ref) }),
     [keyOf(DEPLOYMENTS, deploymentPath(ref))],
   );
+  // The browser has looked for it before it was there.
+  useEffect(() => {
+    if (location.hash === '#state') document.getElementById('state')?.scrollIntoView();
+  }, []);
   const turn = isPaused ? 'resume' : 'pause';
   const publishing = isPublic ? PUBLISHED : PRIVATE;
   return (
-    <Section title="State">
+    <Section title="State" id="state">
       <Said said={act.data} />
       <ErrorNote error={act.error} title={act.variables && `Could not ${act.variables}`} />
       <Card className="divide-y divide-line py-1">

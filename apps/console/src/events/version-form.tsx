@@ -80,6 +80,9 @@ export function VersionForm({ world, ...props }: VersionFormProps & { world: str
       <Part title="What decides" lead="A template computes the changes; an AI model proposes them.">
         <Decision {...parts} example={data?.data[0]} />
       </Part>
+      <Part title="Who runs it" lead="And when, and for how much.">
+        <Execution {...parts} />
+      </Part>
       <Part title="What follows" lead="Executions that it sets once it has succeeded.">
         <JsonEditor
           {...parts.json('followUps', '/followUps')}
@@ -90,9 +93,6 @@ export function VersionForm({ world, ...props }: VersionFormProps & { world: str
       </Part>
       <Part title="Guards" lead="Limits on its changes, whatever is proposed.">
         <Guards {...parts} />
-      </Part>
-      <Part title="Who runs it" lead="And when, and for how much.">
-        <Execution {...parts} />
       </Part>
     </div>
   );
@@ -160,7 +160,7 @@ const Execution = (parts: PartProps) => (
       {parts.draft.visibility === 'public' && (
         <NumberField
           {...parts.field('priceUsd', '/executionSettings/priceUsd')}
-          hint="Empty or 0: free. Others pay to the deployment's payToAddress."
+          hint="Empty or 0: free. Others pay to an address in the deployment's settings."
         />
       )}
     </div>

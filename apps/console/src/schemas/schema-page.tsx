@@ -25,7 +25,7 @@ export default function SchemaPage() {
           actions={canEdit && <SchemaActions record={schema} {...ref} />}
         >
           <Attributes record={schema} canEdit={canEdit} {...ref} />
-          {canEdit && <FollowingStates {...ref} />}
+          {canEdit && schema.attributes.length > 0 && <FollowingStates {...ref} />}
         </Page>
       )}
     </AwaitPage>
@@ -43,12 +43,14 @@ function Attributes({ record, canEdit, ...ref }: SchemaRef & { record: EntitySch
     <AttributeActions attribute={attribute} {...ref} />
   ));
   return (
-    <Table
-      label="Attributes"
-      columns={canEdit ? [...COLUMNS, actions] : COLUMNS}
-      rows={record.attributes}
-      rowKey={({ id }) => id}
-    />
+    <div className="mb-7">
+      <Table
+        label="Attributes"
+        columns={canEdit ? [...COLUMNS, actions] : COLUMNS}
+        rows={record.attributes}
+        rowKey={({ id }) => id}
+      />
+    </div>
   );
 }
 
@@ -79,7 +81,8 @@ function SchemaActions({ record, ...ref }: SchemaRef & { record: EntitySchema })
   );
   return (
     <>
-      <AttributeButton {...ref} />
+      {/* An empty list offers it by itself. */}
+      {record.attributes.length > 0 && <AttributeButton {...ref} />}
       <FormButton verb="Edit" title="Edit the schema">
         {(close) => <SchemaForm world={ref.world} record={record} onClose={close} />}
       </FormButton>

@@ -39,11 +39,13 @@ export interface SectionProps {
   actions?: ReactNode;
   children: ReactNode;
   className?: string | undefined;
+  /** For links to it. */
+  id?: string;
 }
 
-export function Section({ title, lead, actions, children, className }: SectionProps) {
+export function Section({ title, lead, actions, children, className, id }: SectionProps) {
   return (
-    <section className={classes('mb-7', className)}>
+    <section id={id} className={classes('mb-7', className)}>
       <div className="mb-2.5 flex flex-wrap items-end gap-x-3 gap-y-2">
         <div className="min-w-0 grow">
           <h2 className="text-lg font-semibold">{title}</h2>

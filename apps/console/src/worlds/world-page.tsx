@@ -80,7 +80,7 @@ function WorldActions({ world }: { world: World }) {
       >
         {isPublic
           ? 'Other accounts can no longer read its definitions. Its deployments go on as they are.'
-          : 'Every account of this server can then read its schemas and events, but no prompts and templates.'}
+          : 'Every account of this server can then read its schemas and events, but no prompts and templates. Players come in where a deployment is published, in its settings.'}
       </Confirm>
       <Confirm verb="Delete" title={`Delete ${name}?`} typed={name} onConfirm={remove}>
         Its schemas and events go with it. This cannot be undone. A world with deployments is not deleted.

@@ -32,7 +32,9 @@ export function Header({ world }: { world: OpenWorld }) {
             <ConnectionBadge connection={connection} seq={seq} />
           </li>
           <li>{numberText(Math.max(seq, 0))} moments</li>
-          <li>{numberText(totals.instances)} entities</li>
+          <li>
+            {numberText(totals.instances)} {totals.instances === 1 ? 'entity' : 'entities'}
+          </li>
           {isPaused && <li class="badge">paused</li>}
           {lockedAt !== null && (
             <li class="badge" title={`Its rules cannot change since ${lockedAt}.`}>
