@@ -216,7 +216,7 @@ describeWithProgram('chromium', 'the console on a large deployment for a long ti
             await page
               .getByText(/after entry \d+/)
               .first()
-              .innerText(),
+              .textContent(),
           ),
         { timeout: 60_000 },
       )
@@ -259,7 +259,7 @@ async function inParallel(count: number, work: (at: number) => Promise<void>): P
   await Promise.all(Array.from({ length: CLIENTS }, worker));
 }
 
-const shownSeq = (text: string): number => Number(/after entry (\d+)/.exec(text)?.[1] ?? 0);
+const shownSeq = (text: string | null): number => Number(/after entry (\d+)/.exec(text ?? '')?.[1] ?? 0);
 const since = (from: number): string => `${((performance.now() - from) / 1000).toFixed(1)} s`;
 const mebibytes = (bytes = 0): string => `${(bytes / 2 ** 20).toFixed(1)} MiB`;
 
