@@ -11,6 +11,7 @@ import { addOperationsCommands } from './operations/operations-commands.js';
 import { addAccountsCommands, addConsoleCommand } from './operator/accounts-commands.js';
 import { addChainsCommands } from './operator/chains-commands.js';
 import { addDatabaseCommands } from './operator/database-commands.js';
+import { addDatabasesCommands } from './operator/databases-commands.js';
 import { addDeadLettersCommands } from './operator/dead-letters-commands.js';
 import { addPartitionsCommands } from './operator/partitions-commands.js';
 import { addPublicCommands } from './public/public-commands.js';
@@ -32,6 +33,7 @@ export function createProgram(context: CommandContext): Command {
   addConsoleCommand(program, context);
   addWorldCommands(program, context);
   addDatabaseCommands(program, context);
+  addDatabasesCommands(program, context);
   addDeploymentsCommands(program, context);
   addInstanceMappingCommands(program, context);
   addEventsCommands(program, context);

@@ -35,7 +35,9 @@ it('accepts what was restored, and nothing where nothing was', async () => {
   const nothing = 'the database and the directory agree: nothing was to be accepted';
   expect(await run(env, 'database', 'accept-restored')).toEqual([nothing]);
   const [here] = await query<{ id: string }>(database.url, 'select id from runtime.this_database');
-  await query(directory.url, `insert into directory.databases (id, name) values ($1, '1')`, [here?.id]);
+  await query(directory.url, `insert into directory.databases (id, name, place) values ($1, '1', 0)`, [
+    here?.id,
+  ]);
   await query(directory.url, 'insert into directory.homes select 5, id, 9 from directory.databases');
   expect((await run(env, 'database', 'accept-restored')).join('\n')).toBe(
     'partition  database  directory\n5          1         9\naccepted as the database has it: 1 partitions',

@@ -1,5 +1,8 @@
-/** The second shape in which the suite can run: `E2E_SHAPE=two-of-each` (CONTRIBUTING.md). */
-export const IS_OF_TWO = process.env['E2E_SHAPE'] === 'two-of-each';
+const SHAPE = process.env['E2E_SHAPE'];
+/** Whether deployments live in two databases, each with a runtime of its own (`E2E_SHAPE=two-homes`, CONTRIBUTING.md). */
+export const HAS_TWO_HOMES = SHAPE === 'two-homes';
+/** Whether the suite runs on two processes of each service (`E2E_SHAPE=two-of-each`), or in two homes. */
+export const IS_OF_TWO = SHAPE === 'two-of-each' || HAS_TWO_HOMES;
 
 /**
  * Files of the e2e suite that a run of the second shape leaves out, and why: they would do the same again. A pattern may name

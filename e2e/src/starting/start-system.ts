@@ -1,14 +1,16 @@
 import { holding, type Resources } from '@orrery/service-kit';
 import { createTestDatabase, PATIENT } from '@orrery/testing';
-import { startNatsCluster, startRedisServer, temporaryFolder } from '@orrery/testing/servers';
+import { query, startNatsCluster, startRedisServer, temporaryFolder } from '@orrery/testing/servers';
 import {
+  BUILT_COMMAND,
   type Fleet,
   type FleetOptions,
   type System,
   startAllInOne,
   startFleet,
+  startNode,
 } from '@orrery/testing/system';
-import { IS_OF_TWO } from './of-one-shape.js';
+import { HAS_TWO_HOMES, IS_OF_TWO } from './of-one-shape.js';
 
 /** Only an all-in-one with a database of its own makes these. */
 const KEYS = {
@@ -29,11 +31,43 @@ export function startSystem(databaseUrl?: string, variables: Record<string, stri
   if (!IS_OF_TWO) return startAllInOne(databaseUrl, env);
   return holding(async (resources) => {
     const url = databaseUrl ?? resources.use('database', await createTestDatabase()).url;
-    const fleet = await startOnCluster(resources, { databaseUrl: url }, { ...BY_ITSELF, ...env });
+    const fleet = HAS_TWO_HOMES
+      ? await startInTwoHomes(resources, url, { ...BY_ITSELF, ...env })
+      : await startOnCluster(resources, { databaseUrl: url }, { ...BY_ITSELF, ...env });
     // The command finds an all-in-one by its folder.
     const server = { ORRERY_URL: fleet.url, ORRERY_KEY: fleet.key };
     return { ...fleet, commandEnv: { ...fleet.commandEnv, ...server } };
   }, PATIENT);
+}
+
+/**
+ * One process of each service, and a second runtime with a database of its own, in which every second partition lives. The
+ * directory has a third database.
+ */
+async function startInTwoHomes(
+  resources: Resources,
+  databaseUrl: string,
+  variables: Record<string, string>,
+): Promise<Fleet> {
+  const [second, directory] = [
+    resources.use('second database', await createTestDatabase()).url,
+    resources.use('directory', await createTestDatabase()).url,
+  ];
+  const env = { ...variables, RUNTIME_DIRECTORY_URL: directory };
+  const fleet = await startOnCluster(resources, { databaseUrl, each: 1 }, env);
+  const orrery = (url: string, ...args: string[]) => runCommand({ ...env, DATABASE_URL: url }, args);
+  await orrery(second, 'databases', 'add', '2');
+  // In place of the seconds that an operator waits: the runtime has noticed it once it is heard.
+  await query(directory, `update directory.databases set added_at = now() - interval '1 minute'`);
+  const odd = Array.from({ length: 32 }, (_, half) => String(2 * half + 1));
+  await orrery(databaseUrl, 'partitions', 'move', ...odd, '--to-url', second);
+  await fleet.add('runtime', { variables: { DATABASE_URL: second } });
+  return fleet;
+}
+
+async function runCommand(env: Record<string, string>, args: readonly string[]): Promise<void> {
+  const command = startNode(BUILT_COMMAND, env, { args: [...args] });
+  if ((await command.exited) !== 0) throw new Error(`orrery ${args.join(' ')}: ${command.output()}`);
 }
 
 /** What the all-in-one has by itself on loopback. */

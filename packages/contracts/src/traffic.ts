@@ -66,7 +66,8 @@ export const TRAFFIC = {
       catalog['definitions.indexed'],
       catalog['definitions.lock'],
       chainContract.rpcs['pushes.ofEntries'],
-      runtime['owner.forward'],
+      // Those of another database answer what concerns their deployments.
+      ...Object.values<NamedRpc>(runtime),
       accountContract.rpcs['accounts.states'],
     ],
     consumes: [{ consumer: 'runtime-accounts', message: accountChanged }],

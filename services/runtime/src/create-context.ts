@@ -10,6 +10,7 @@ import {
 import type { RuntimeConfig } from './config.js';
 import type { Decider } from './core/prompting/model.js';
 import { createCatalogClient } from './lane/catalog/catalog-client.js';
+import type { Homes } from './lane/ownership/homes.js';
 import {
   createOutsideWork,
   type LeaseKeeper,
@@ -32,7 +33,7 @@ import { type CommitBatch, createCommit } from './store/commit/commit-statement.
 import { createRecovery } from './store/commit/recovery.js';
 import {
   createDeploymentAccess,
-  createDeploymentDirectory,
+  type DeploymentDirectory,
 } from './store/deployments/deployment-directory.js';
 import { createActivity } from './store/journal/activity.js';
 import { keepDefinition } from './store/journal/definitions.js';
@@ -69,6 +70,8 @@ interface ContextParts extends RuntimeDependencies {
   readonly journal: JournalForm;
   readonly measureTime: () => Promise<void>;
   readonly home: Pick<LeaseKeeperOptions, 'homes' | 'explain'>;
+  readonly homes: Homes;
+  readonly directory: DeploymentDirectory;
 }
 
 /** Commits in flight at once: while one is written, others are decided and answered (docs/adr/0010). */
@@ -84,11 +87,12 @@ export function createRuntimeContext(
   const { db } = database;
   const { limits, aiDeadlineMs, messageWindow, payments, randomnessKeys } = config;
   const commitSlots = createSemaphore(COMMITS_AT_ONCE);
-  const budgets = createBudgets({ db, clock, logger });
+  const { homes, directory } = parts;
+  const budgets = createBudgets({ db, homes, clock, logger });
   resources.add('costs of AI models', () => budgets.stop());
   const parties = parts.paymentParties ?? networkParties(payments, clock, logger);
   const services = {
-    ...{ db, clock, logger, decider, limits, aiDeadlineMs, budgets, randomnessKeys },
+    ...{ db, homes, clock, logger, decider, limits, aiDeadlineMs, budgets, randomnessKeys },
     catalog: createCatalogClient({
       ...{ bus, clock, beforeConfirm: commitSlots.untilFree },
       keep: (definition) => keepDefinition(db, definition),
@@ -101,7 +105,6 @@ export function createRuntimeContext(
     commitSlots,
   };
   const { leases, publication, ...owned } = createOwnership(parts, config, services);
-  const directory = createDeploymentDirectory(pools.lanes.db);
   const context: RuntimeContext = {
     ...services,
     ...owned,

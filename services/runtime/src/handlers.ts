@@ -1,6 +1,7 @@
 import type { CallContext, Handlers, OwnedRpcs, runtimeContract } from '@orrery/contracts';
 import { MAX_CHANGES, MAX_READ } from '@orrery/deciding';
 import type { Semaphore } from '@orrery/service-kit';
+import { routedToHomes } from './lane/ownership/route-to-home.js';
 import {
   forwardHandlers,
   type OwnedHandlers,
@@ -12,6 +13,7 @@ import { heldHere } from './operations/claims/claims.js';
 import type { RuntimeContext } from './operations/context.js';
 import { creationHandlers } from './operations/deployments/create-deployment.js';
 import { deploymentReads, deploymentWrites } from './operations/deployments/handlers.js';
+import { homeReads, inAllHomes } from './operations/deployments/in-all-homes.js';
 import { modelHandlers, usageReads } from './operations/deployments/models.js';
 import { overviewReads } from './operations/deployments/overview.js';
 import { pauseHere } from './operations/deployments/pauses.js';
@@ -76,7 +78,8 @@ export function runtimeHandlers(context: RuntimeContext): Handlers<RuntimeRpcs> 
     'operator.pause': (request, call) => pauseHere(context, 'operator', request, call),
     'whatIf.sweep': (request, call) => deleteUnused(context, request, call),
   };
-  return {
+  const here: Handlers<RuntimeRpcs> = {
+    ...homeReads(reading),
     ...routedHandlers(context, owned),
     ...forwardHandlers(context, owned, forServices),
     ...creationHandlers(context),
@@ -104,6 +107,7 @@ export function runtimeHandlers(context: RuntimeContext): Handlers<RuntimeRpcs> 
     ...acknowledgements(writing),
     'limits.ofDeployments': async () => limitsOf(context),
   };
+  return routedToHomes(here, inAllHomes(reading, here), context.homes);
 }
 
 const limitsOf = ({ limits, messageWindow }: Pick<RuntimeContext, 'limits' | 'messageWindow'>) => ({

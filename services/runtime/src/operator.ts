@@ -8,7 +8,9 @@ export {
   type OperatorPause,
   requestOperatorPause,
 } from './store/deployments/account-store.js';
+export { askElsewhere, findElsewhere, isDoneElsewhere } from './store/deployments/pauses-elsewhere.js';
 export { finishUpgrade } from './store/journal/journal-form.js';
+export { addDatabase, listDatabases, moveEmptyPartition } from './store/leases/add-database.js';
 export { acceptDisagreements } from './store/leases/homes.js';
 export { listPartitions, type PartitionRow } from './store/leases/list-partitions.js';
 export { openDirectory } from './store/leases/open-directory.js';

@@ -7,20 +7,25 @@ import { createRuntimeContext, type RuntimeDependencies } from './create-context
 import { runtimeHandlers } from './handlers.js';
 import { startIndexKeeper } from './lane/indexes/index-keeper.js';
 import { disagreement, enterHome, refuseForeignDatabase } from './lane/ownership/enter-home.js';
+import { followHomes } from './lane/ownership/homes.js';
 import { type LeaseKeeper, partitionsFreed } from './lane/ownership/lease-keeper.js';
 import { startRaisingGenerations } from './lane/ownership/raise-generations.js';
 import type { RuntimeContext } from './operations/context.js';
 import { applyPauses, startFollowingOperator } from './operations/deployments/pauses.js';
+import { followOtherHomes, startComparingPlaces, storeInAll } from './operations/deployments/places.js';
 import { startWhatIfSweep } from './operations/deployments/what-if-forks.js';
 import { startGrowingTrees } from './operations/history/growing-merkle-trees.js';
 import { createModelDecider } from './runs/asking/model-decider.js';
 import { startFollowingModelFile } from './runs/models/model-file.js';
 import { startReconciliation } from './runs/payments/reconcile.js';
-import { accountPauses, storeAccount } from './store/deployments/account-store.js';
+import { accountPauses } from './store/deployments/account-store.js';
+import { createDeploymentDirectory } from './store/deployments/deployment-directory.js';
 import { finishUpgrade, followJournalForm } from './store/journal/journal-form.js';
-import type { Disagreement } from './store/leases/homes.js';
+import { type Disagreement, databaseId } from './store/leases/homes.js';
 import { endAllLeases } from './store/leases/leases.js';
 import { openDirectory } from './store/leases/open-directory.js';
+import { raiseIds, spreadIdBlocks } from './store/leases/places.js';
+import { copyAccountWide } from './store/runs/account-wide.js';
 import { startOnceKeySweep } from './store/runs/once-store.js';
 import { startRunSweep } from './store/runs/run-store.js';
 import { followDatabaseTime } from './store/tables/database-time.js';
@@ -56,9 +61,23 @@ export function startRuntime(
       ...{ ...dependencies, service: 'runtime', schema: 'runtime', migrations, resources },
       beforeMigration: ({ db }) => refuseForeignDatabase(db, directory.db, at),
     });
-    const { homes } = await enterHome(database.db, directory.db, at);
-    const home = { homes, explain: (differing: readonly Disagreement[]) => disagreement(differing, at) };
+    const view = await enterHome(database.db, directory.db, at);
+    const home = { ...view, explain: (differing: readonly Disagreement[]) => disagreement(differing, at) };
     const pools = openPools(database, config, resources);
+    const hearing = new AbortController();
+    resources.add('broadcasts of homes', () => hearing.abort());
+    const deployments = createDeploymentDirectory(pools.lanes.db);
+    const id = await databaseId(database.db);
+    const homes = await followHomes({
+      ...{ instance, deployments, bus, logger, clock: dependencies.clock, signal: hearing.signal },
+      ...{ id, directory: directory.db },
+      onSeveral: async () => {
+        await raiseIds(database.db, directory.db);
+        await spreadIdBlocks(database.db, directory.db, id);
+        await copyAccountWide(database.db, directory.db);
+      },
+    });
+    resources.add('homes of partitions', () => homes.stop());
     // Released after the leases, so that calls meanwhile are forwarded to the new owners, and before the pools.
     resources.add('answers', () => bus.close());
     if (dependencies.soleProcess === true) {
@@ -71,7 +90,8 @@ export function startRuntime(
     const calls = { clock, logger, callsPerDeployment: config.modelCallsPerDeployment };
     const decider = dependencies.decider ?? createModelDecider(calls);
     const around = { decider, journal, database, pools, instance, resources, home };
-    const parts = { ...dependencies, ...around, clock, measureTime };
+    const places = { homes, directory: deployments };
+    const parts = { ...dependencies, ...around, ...places, clock, measureTime };
     const { context, leases } = createRuntimeContext(parts, config);
     if (config.modelFile !== undefined) {
       const host = process.stdout.isTTY ? undefined : process;
@@ -90,10 +110,11 @@ export function startRuntime(
       bus,
       clock,
       logger,
-      store: (state) => storeAccount(db, state),
+      store: (state) => storeInAll(context, state),
       onStored: (signal) => applyPauses(context, accountPauses(db), signal),
       signal: listening.signal,
     });
+    await followOtherHomes(context, listening.signal);
     const indexes = startIndexKeeper(context);
     const loops = {
       'account reconciliation': accounts,
@@ -102,6 +123,7 @@ export function startRuntime(
       'once-key sweep': startOnceKeySweep(db, { clock, logger, intervalMs: KEY_SWEEP_MS }),
       'ended runs sweep': startRunSweep(db, { clock, logger, intervalMs: RUN_SWEEP_MS }),
       'payment reconciliation': startReconciliation(context),
+      'places of deployments': startComparingPlaces(context),
       'what-if sweep': startWhatIfSweep(context),
       'indexes of attributes': indexes,
       'Merkle trees': startGrowingTrees(context),

@@ -228,7 +228,7 @@ describe('a partition that lives elsewhere', () => {
     const { leases } = await boot(at);
     await queryAt(
       at.directoryUrl,
-      `insert into directory.databases (id, name) values (gen_random_uuid(), '2')`,
+      `insert into directory.databases (id, name, place) values (gen_random_uuid(), '2', 1)`,
     );
     await queryAt(
       at.directoryUrl,

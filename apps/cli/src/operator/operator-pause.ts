@@ -1,7 +1,15 @@
-import { findOperatorPause, openRuntimeDatabase, requestOperatorPause } from '@orrery/runtime/operator';
+import {
+  askElsewhere,
+  type DirectoryDb,
+  findElsewhere,
+  findOperatorPause,
+  isDoneElsewhere,
+  requestOperatorPause,
+} from '@orrery/runtime/operator';
 import { StartupError } from '@orrery/service-kit';
 import type { CommandContext } from '../terminal/context.js';
 import { poll } from '../terminal/poll.js';
+import { openHome } from './open-home.js';
 import { withDatabase } from './with-database.js';
 
 /** How long the command waits for a running service to carry the change out. */
@@ -13,17 +21,31 @@ export const setOperatorPause = (
   deployment: string,
   paused: boolean,
 ): Promise<void> =>
-  withDatabase(env, openRuntimeDatabase, async (db) => {
+  withDatabase(env, openHome(env), async ({ runtime: db, directory }) => {
     const found = await findOperatorPause(db, deployment);
-    if (found === undefined)
-      throw new StartupError(
-        `There is no deployment ${deployment} in the database. As its owner write WORLD/DEPLOYMENT.`,
-      );
+    if (found === undefined) return write(await pauseElsewhere(directory, deployment, paused));
     const { id, address } = found;
     await requestOperatorPause(db, id, paused);
     const isDone = (pause: typeof found | undefined) => pause?.isPaused === paused;
     const last = await poll(() => findOperatorPause(db, address), isDone, WAITING);
-    const state = paused ? 'paused' : 'no longer paused';
-    const when = isDone(last) ? '' : ' as soon as a runtime runs';
-    write(`deployment ${address} is ${state} by the operator${when}`);
+    write(told(address, paused, isDone(last)));
   });
+
+const told = (address: string, paused: boolean, isDone: boolean): string =>
+  `deployment ${address} is ${paused ? 'paused' : 'no longer paused'} by the operator${isDone ? '' : ' as soon as a runtime runs'}`;
+
+/** Of a deployment that lives in another database, whose runtimes read the directory. @throws StartupError */
+async function pauseElsewhere(directory: DirectoryDb, deployment: string, paused: boolean): Promise<string> {
+  const found = await findElsewhere(directory, deployment);
+  if (found === undefined)
+    throw new StartupError(
+      `There is no deployment ${deployment} in the database. As its owner write WORLD/DEPLOYMENT.`,
+    );
+  await askElsewhere(directory, found.id, paused);
+  const isDone = await poll(
+    () => isDoneElsewhere(directory, found.id),
+    (done) => done,
+    WAITING,
+  );
+  return told(found.address, paused, isDone);
+}

@@ -20,6 +20,8 @@ export interface CallOptions {
   callId?: string | undefined;
   /** The caller does not wait for a run that an execution becomes. Processes of earlier releases take no notice. */
   leavesRun?: boolean | undefined;
+  /** The id of the database that a runtime process passes the call on to. */
+  home?: string | undefined;
   /**
    * After it the caller waits no longer; in ms, by the monotonic clock of this process. The remaining time is what travels, so
    * clocks may differ.

@@ -84,6 +84,7 @@ export function writeCallHeaders(options: CallOptions, remainingMs: number): Fra
   };
   if (options.callId !== undefined) headers['orrery-call'] = options.callId;
   if (options.leavesRun === true) headers['orrery-run'] = 'left';
+  if (options.home !== undefined) headers['orrery-home'] = options.home;
   return injectTrace(headers);
 }
 
@@ -96,6 +97,7 @@ export function readCallHeaders(headers: Frame['headers'], now: number): Omit<Ca
     requestId: headers['orrery-request'] ?? '',
     callId: headers['orrery-call'],
     leavesRun: headers['orrery-run'] === 'left',
+    home: headers['orrery-home'],
     deadline: now + remainingMs,
   };
 }

@@ -12,6 +12,11 @@ export interface CallContext {
   callId?: string | undefined;
   /** The caller does not wait for a run that an execution becomes: it is told its id, and asks for the answer by itself. */
   leavesRun?: boolean | undefined;
+  /**
+   * The id of the database that the call is for, by the runtime process that passes it on: the process that is called answers
+   * with what is in its own database and passes the call to no other one.
+   */
+  home?: string | undefined;
   /** After it the caller waits no longer; in milliseconds, by the monotonic clock of this process. */
   deadline: number;
   /** Aborted when the caller went away, the deadline passed or the service stops. */

@@ -14,7 +14,7 @@ import { instanceRpcs } from './instances.js';
 import { journalRpcs } from './journal.js';
 import { lifecycleRpcs } from './lifecycle.js';
 import { overviewRpcs } from './overview.js';
-import { ownershipRpcs } from './ownership.js';
+import { homeRpcs, ownershipRpcs } from './ownership.js';
 import { paymentRpcs } from './payments.js';
 import { publicExecutionReadRpcs, publicExecutionRpcs } from './public-execution.js';
 import { publishedRpcs } from './public-reads.js';
@@ -50,6 +50,7 @@ export const runtimeContract = defineContract('runtime', {
   ...aiUsageRpcs,
   ...overviewRpcs,
   ...ownershipRpcs,
+  ...homeRpcs,
   ...referenceRpcs,
   'limits.ofDeployments': rpc({ request: z.object({}), reply: deploymentLimits }),
 });

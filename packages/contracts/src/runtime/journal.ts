@@ -256,7 +256,12 @@ export const journalHead = z.object({ deployment: address, seq: z.int(), hash: s
 export type JournalHead = z.infer<typeof journalHead>;
 
 /** Where a page of heads ends, for the next one. */
-const headCursor = z.strictObject({ minute: z.int(), deploymentId: z.int() });
+const headCursor = z.strictObject({
+  minute: z.int(),
+  deploymentId: z.int(),
+  /** The database that the page is of, where there are several. */
+  home: z.uuid().exactOptional(),
+});
 
 export const journalRpcs = {
   /**

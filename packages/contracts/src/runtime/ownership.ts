@@ -5,7 +5,7 @@ import { address } from '../records/fields.js';
 import { rpc } from '../rpc/rpc.js';
 import { bindingRpcs } from './bindings.js';
 import { pastHeadRpcs } from './checkpoints.js';
-import { deploymentRpcs } from './deployments.js';
+import { deploymentRecord, deploymentRpcs } from './deployments.js';
 import { draftRpcs } from './drafts.js';
 import { executionRpcs } from './execution.js';
 import { mappingRpcs } from './instance-mapping.js';
@@ -73,5 +73,22 @@ export const ownershipRpcs = {
       z.object({ kind: z.literal('answered'), reply: jsonValue }),
       z.object({ kind: z.literal('not_owner') }),
     ]),
+  }),
+};
+
+/** What runtime processes ask those of another database, where deployments live in several. */
+export const homeRpcs = {
+  /**
+   * Deployments of a world that an account can see, of this database alone: how many there are, and the ids of the first
+   * `most`, or the records of those that `ids` names.
+   */
+  'homes.deployments': rpc({
+    request: z.object({
+      worldId: z.int(),
+      accountId: z.int().nullable(),
+      most: z.int().min(0),
+      ids: z.array(z.int()).nullable(),
+    }),
+    reply: z.object({ total: z.int(), ids: z.array(z.int()), records: z.array(deploymentRecord) }),
   }),
 };

@@ -37,6 +37,8 @@ export interface Fleet extends System {
 export interface MemberOptions {
   /** Its program, below the repository's root, if it is not that of its service. */
   readonly program?: string;
+  /** In place of those that all processes have. */
+  readonly variables?: Record<string, string>;
 }
 
 export interface FleetOptions extends Backends {
@@ -54,8 +56,8 @@ export function startFleet(options: FleetOptions, env: Record<string, string> = 
     const outputs: (() => string)[] = [];
     const ending = new AbortController();
     resources.add('readiness', () => ending.abort());
-    const add: Fleet['add'] = async (service, { program } = {}) => {
-      const own = { ...variables, ...ownVariables(options, service) };
+    const add: Fleet['add'] = async (service, { program, variables: others } = {}) => {
+      const own = { ...variables, ...ownVariables(options, service), ...others };
       const member = await startMember(service, program ?? (options.programOf ?? builtProgram)(service), own);
       resources.use(service, member.process, END_MS);
       outputs.push(member.process.output);

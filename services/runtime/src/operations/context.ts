@@ -1,6 +1,7 @@
 import type { Bus } from '@orrery/bus';
 import type { KeyedMutex, Semaphore } from '@orrery/service-kit';
 import type { SigningKey } from '../core/merkle/checkpoint.js';
+import type { Homes } from '../lane/ownership/homes.js';
 import type { RouteToOwner } from '../lane/ownership/route-to-owner.js';
 import type { ExecuteDependencies } from '../runs/execute/execute.js';
 import type {
@@ -21,6 +22,7 @@ export interface RuntimeContext extends ExecuteDependencies {
   readonly bus: Bus;
   readonly directory: DeploymentDirectory;
   readonly access: DeploymentAccess;
+  readonly homes: Homes;
   readonly route: RouteToOwner;
   readonly ids: IdBlocks;
   readonly limits: RuntimeLimits;

@@ -19,6 +19,7 @@ import {
   answerOnce,
   findAnswer,
   keyedRequest,
+  OutcomeUnknown,
   type TransactionOptions,
   toCallError,
   transaction,
@@ -26,7 +27,12 @@ import {
 import { tooManyInstances } from '@orrery/deciding';
 import { learnAccount } from '@orrery/service-host';
 import { defaultModelId, refuseUnknownModel, refuseUnpriced } from '../../core/prompting/model.js';
-import { isKnown, refuseOverQuota, storeAccount } from '../../store/deployments/account-store.js';
+import {
+  isKnown,
+  quotaOfDeployments,
+  refuseOverQuota,
+  storeAccount,
+} from '../../store/deployments/account-store.js';
 import type { SchemaClaim } from '../../store/deployments/claim-store.js';
 import {
   type ClaimedCopies,
@@ -37,9 +43,14 @@ import {
   SourceChanged,
 } from '../../store/deployments/copy-source.js';
 import { toRecord } from '../../store/deployments/deployment-directory.js';
-import { type DeploymentPlan, insertDeployment } from '../../store/deployments/insert-deployment.js';
+import {
+  type DeploymentPlan,
+  insertDeployment,
+  PartitionGone,
+} from '../../store/deployments/insert-deployment.js';
 import { headOf } from '../../store/journal/journal-store.js';
 import { readPast } from '../../store/journal/verify/verify-journal.js';
+import { giveUpPlace, takePlace } from '../../store/leases/places.js';
 import { listBindings, type NewBinding } from '../../store/state/bindings.js';
 import { type LockedDefinition, lockedDefinition } from '../../store/state/deployment-state.js';
 import type { Db } from '../../store/tables/schema.js';
@@ -76,20 +87,49 @@ async function createDeployment(
   // Stored by this very operation.
   if (answer !== undefined) return told(answer as unknown as Stored);
   const created = await untilUnchanged(async () => {
-    const plan = await planDeployment(context, request, call);
-    return transaction(
-      context.db,
-      (trx) =>
-        answerOnce(trx, keyed, async () => {
-          const said = withWarnings(warningsOf(plan, context.payments));
-          const record = toRecord(await insertDeployment(trx, plan, call.caller, context.limits));
-          return { ...record, ...said };
-        }),
-      { ...(plan.copies && COPYING), signal: call.signal },
-    );
+    const planned = await planDeployment(context, request, call);
+    return inItsPlace(context, planned, (id) => {
+      const plan = { ...planned, id };
+      return transaction(
+        context.db,
+        (trx) =>
+          answerOnce(trx, keyed, async () => {
+            const said = withWarnings(warningsOf(plan, context.payments));
+            const record = toRecord(await insertDeployment(trx, plan, call.caller, context.limits));
+            return { ...record, ...said };
+          }),
+        { ...(plan.copies && COPYING), signal: call.signal },
+      );
+    });
   });
   context.announceCreation(created.address);
   return told(created);
+}
+
+/**
+ * Where there are several databases, the directory gives the id, of a partition that lives here, and notes the place first. If
+ * the creation fails for certain the place is given up; where that is not known, or this process dies, it is swept.
+ */
+async function inItsPlace<T extends { readonly id: number }>(
+  { homes, db }: RuntimeContext,
+  { address, ownerAccountId: accountId }: PlannedDeployment,
+  create: (id: number | undefined) => Promise<T>,
+): Promise<T> {
+  if (homes.isOnly()) return create(undefined);
+  const { directory } = homes;
+  const quota = await quotaOfDeployments(db, accountId);
+  const partitions = homes.partitionsOf(homes.id);
+  const id = await takePlace(directory, { address, accountId, quota, partitions });
+  try {
+    const created = await create(id);
+    // Another request with the same key has created it.
+    if (created.id !== id) await giveUpPlace(directory, id);
+    return created;
+  } catch (error) {
+    if (!(error instanceof OutcomeUnknown)) await giveUpPlace(directory, id).catch(() => undefined);
+    if (error instanceof PartitionGone) await homes.read();
+    throw error;
+  }
 }
 
 /** The record and what is said beside it as one object, which is what is stored under a key: often the record alone. */
@@ -102,7 +142,7 @@ function told(stored: Stored): ReplyOf<Creation> {
 
 /** Likely mistakes in the bindings that are allowed. Copied ones were told of when the source got them. */
 function warningsOf(
-  { given, bindings }: DeploymentPlan,
+  { given, bindings }: PlannedDeployment,
   payments: RuntimeContext['payments'],
 ): FieldProblem[] {
   const lack = lackOf(given.payToAddress ?? null, payments);
@@ -124,17 +164,19 @@ async function untilUnchanged<T>(create: () => Promise<T>): Promise<T> {
     try {
       return await create();
     } catch (error) {
-      if (!(error instanceof SourceChanged)) throw toCallError(error);
+      if (!(error instanceof SourceChanged || error instanceof PartitionGone)) throw toCallError(error);
     }
   }
   throw new ServiceError('write_conflict', 'The source changes too fast to be copied. Try again.');
 }
 
+type PlannedDeployment = Omit<DeploymentPlan, 'id'>;
+
 async function planDeployment(
   context: RuntimeContext,
   { params, body }: RequestOf<Creation>,
   call: CallContext,
-): Promise<DeploymentPlan> {
+): Promise<PlannedDeployment> {
   const { db, bus, clock, models, limits } = context;
   const ownerAccountId = accountOf(call.caller);
   if (ownerAccountId === undefined) throw new ServiceError('forbidden');

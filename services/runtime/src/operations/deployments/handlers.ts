@@ -37,6 +37,7 @@ import {
   refuseWhatIf,
   toRecord,
 } from '../../store/deployments/deployment-directory.js';
+import { endPlace } from '../../store/leases/places.js';
 import { type DeploymentState, lockedColumns, lockedDefinition } from '../../store/state/deployment-state.js';
 import { type BodyLimits, lackOf, listProblems, unpayableBound } from '../bindings/binding-rules.js';
 import type { RuntimeContext } from '../context.js';
@@ -112,6 +113,10 @@ export function deploymentWrites(context: RuntimeContext): OwnedHandlers<Deploym
           return { kind: 'deleted', facts: {}, columns: { deleted_at: at }, before };
         }),
       );
+      if (!context.homes.isOnly())
+        await endPlace(context.homes.directory, deployment.id).catch((error: unknown) =>
+          logger.info({ err: error }, 'the place of a deleted deployment is ended by the next comparison'),
+        );
       await catalog
         .release(deployment.address)
         .catch((error: unknown) =>

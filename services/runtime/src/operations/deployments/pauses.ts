@@ -2,6 +2,7 @@ import { serviceCall } from '@orrery/bus';
 import type { CallContext, OwnedRpcs, RequestOf } from '@orrery/contracts';
 import { type PollLoop, startPollLoop } from '@orrery/service-kit';
 import { operatorPauses, type PauseCause, type PendingPause } from '../../store/deployments/account-store.js';
+import { takeOverPauses } from '../../store/deployments/pauses-elsewhere.js';
 import { partitionOf } from '../../store/leases/leases.js';
 import type { RuntimeContext } from '../context.js';
 import { changeItem } from './handlers.js';
@@ -63,7 +64,7 @@ const INTERVAL_MS = 1000;
 
 /** Lets deployments follow the operator's pauses, also those that were asked for while no process ran. */
 export function startFollowingOperator(context: RuntimeContext): PollLoop {
-  const { db, clock, logger } = context;
+  const { db, clock, logger, homes } = context;
   const pauses = operatorPauses(db);
   return startPollLoop({
     name: 'operator pauses',
@@ -71,6 +72,7 @@ export function startFollowingOperator(context: RuntimeContext): PollLoop {
     clock,
     logger,
     runOnce: async (signal) => {
+      if (!homes.isOnly()) await takeOverPauses(db, homes.directory, homes.partitionsOf(homes.id));
       await applyPauses(context, pauses, signal);
       return 'idle';
     },

@@ -3,6 +3,7 @@ import { createLogger, type Logger, systemClock } from '@orrery/service-kit';
 import { FakeClock } from '@orrery/testing';
 import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely';
 import { expect, it, vi } from 'vitest';
+import type { DirectoryDb } from '../../store/tables/directory.js';
 import type { RuntimeSchema } from '../../store/tables/schema.js';
 import { createBudgets } from './budgets.js';
 
@@ -41,6 +42,8 @@ const payer = {
   deadline: Number.MAX_SAFE_INTEGER,
 };
 const never = new AbortController().signal;
+/** One database: its directory is never asked. */
+const homes = { isOnly: () => true, directory: databaseThat(() => undefined) as unknown as DirectoryDb };
 const cost = { inputTokens: 1, outputTokens: 1, usd: 0.5 };
 
 it('a cost is counted once the database is there again, and nobody waits for it', async () => {
@@ -52,7 +55,7 @@ it('a cost is counted once the database is there again, and nobody waits for it'
     stored.push(statement);
   });
   const logger = createLogger({ service: 'test', level: 'fatal' });
-  const budgets = createBudgets({ db, clock: systemClock, logger });
+  const budgets = createBudgets({ homes, db, clock: systemClock, logger });
   const reservation = await budgets.of(payer).reserve(cost, never);
   await reservation.settle(cost);
   expect(stored).toEqual([]);
@@ -66,7 +69,7 @@ it('a cost that cannot be counted is logged', async () => {
     if (statement.includes('into ai_usage')) throw new Error('no such table');
   });
   const warn = vi.fn();
-  const budgets = createBudgets({ db, clock: systemClock, logger: { warn } as unknown as Logger });
+  const budgets = createBudgets({ homes, db, clock: systemClock, logger: { warn } as unknown as Logger });
   await (await budgets.of(payer).reserve(cost, never)).settle(cost);
   await vi.waitFor(() => expect(warn).toHaveBeenCalledTimes(1));
   await budgets.stop();
@@ -79,7 +82,7 @@ it('a reservation waits for a database that is away, as long as its request may 
   });
   const clock = new FakeClock();
   const logger = createLogger({ service: 'test', level: 'fatal' });
-  const budgets = createBudgets({ db, clock, logger });
+  const budgets = createBudgets({ homes, db, clock, logger });
   const leaving = new AbortController();
   const given = budgets.of(payer).reserve(cost, leaving.signal);
   const waiting = budgets.of(payer).reserve(cost, never);

@@ -11,6 +11,7 @@ import {
 } from '@orrery/service-kit';
 import { type Claim, grant, type Payer } from '../../core/prompting/grant.js';
 import type { Budget, ModelUsage } from '../../core/prompting/model.js';
+import type { Homes } from '../../lane/ownership/homes.js';
 import {
   addUsage,
   dayOf,
@@ -35,30 +36,36 @@ const PAUSE: Backoff = { baseMs: 200, maxMs: 5000 };
  */
 export function createBudgets({
   db,
+  homes,
   clock,
   logger,
 }: {
   readonly db: Db;
+  readonly homes: Pick<Homes, 'isOnly' | 'directory'>;
   readonly clock: Clock;
   readonly logger: Logger;
 }) {
   const stopping = new AbortController();
   const pending = new Set<Promise<void>>();
   // Requests of one event count in one row: those that end at the same time are added together.
-  const reserve = createReservations(db, clock);
-  const add = createBatcher<RequestCost, undefined>({
-    maxBatch: AT_ONCE,
-    load: async (costs) => {
-      await addUsage(db, costs);
-      return costs.map(() => undefined);
-    },
-  });
+  // Quotas of accounts hold for deployments of all databases. The directory's tables are as those of a database.
+  const everywhere = homes.directory as unknown as Db;
+  const reserve = createReservations(db, () => (homes.isOnly() ? db : everywhere), clock);
+  const addTo = (ledger: Db) =>
+    createBatcher<RequestCost, undefined>({
+      maxBatch: AT_ONCE,
+      load: async (costs) => {
+        await addUsage(ledger, costs);
+        return costs.map(() => undefined);
+      },
+    });
+  const [addHere, addEverywhere] = [addTo(db), addTo(everywhere)];
   const policy = {
     ...PAUSE,
     attempts: Number.POSITIVE_INFINITY,
     retryable: (error: unknown) => toServiceError(error).retryable,
   };
-  const addLater = (cost: RequestCost): Promise<void> => {
+  const addLater = (add: typeof addHere, cost: RequestCost): Promise<void> => {
     const stored = retry(() => add(cost), policy, { clock, signal: stopping.signal })
       .catch((error: unknown) => logger.warn({ err: error }, 'the cost of a model request was not counted'))
       .finally(() => pending.delete(stored));
@@ -80,8 +87,9 @@ export function createBudgets({
         return {
           settle: async (usage) => {
             const cost = { payer, reservation, day, usage };
+            const ledgers = homes.isOnly() ? [addHere] : [addHere, addEverywhere];
             // Not awaited: the answer of the model does not wait for a database that is away.
-            await add(cost).catch(() => void addLater(cost));
+            await Promise.all(ledgers.map((add) => add(cost).catch(() => void addLater(add, cost))));
           },
         };
       },
@@ -119,13 +127,13 @@ interface Account {
  * Reservations take turns account by account, since all of them count towards one quota. Those of one account that are
  * asked for meanwhile share the next transaction; accounts do not wait for each other.
  */
-function createReservations(db: Db, clock: Pick<Clock, 'now'>): Reserve {
+function createReservations(db: Db, ledger: () => Db, clock: Pick<Clock, 'now'>): Reserve {
   const accounts = new Map<string, Account>();
   return async (payer, day, usd) => {
     // Nothing is to be bounded, and a quota cannot be compared with a price that nobody knows.
     if (usd === null) return null;
     const name = `${payer.accountId} ${day}`;
-    const account = accounts.get(name) ?? openAccount(db, payer.accountId, day, clock);
+    const account = accounts.get(name) ?? openAccount(db, ledger, payer.accountId, day, clock);
     accounts.set(name, account);
     account.claims += 1;
     try {
@@ -139,16 +147,23 @@ function createReservations(db: Db, clock: Pick<Clock, 'now'>): Reserve {
   };
 }
 
-const openAccount = (db: Db, accountId: number, day: string, clock: Pick<Clock, 'now'>): Account => ({
+const openAccount = (
+  db: Db,
+  ledger: () => Db,
+  accountId: number,
+  day: string,
+  clock: Pick<Clock, 'now'>,
+): Account => ({
   claims: 0,
   decide: createBatcher({
     maxBatch: CLAIMS_AT_ONCE,
-    load: (claims) => decideClaims(db, claims, { accountId, day, now: new Date(clock.now()) }),
+    load: (claims) => decideClaims(db, ledger(), claims, { accountId, day, now: new Date(clock.now()) }),
   }),
 });
 
 async function decideClaims(
   db: Db,
+  ledger: Db,
   claims: readonly Claim[],
   of: { readonly accountId: number; readonly day: string; readonly now: Date },
 ): Promise<readonly (string | null | ServiceError)[]> {
@@ -157,7 +172,7 @@ async function decideClaims(
   const limited = claims.filter(isLimited);
   if (limited.length === 0) return claims.map(() => null);
   const ids = limited.map(({ payer }) => payer.executionId);
-  const decided = await transaction(db, async (trx) => {
+  const decided = await transaction(ledger, async (trx) => {
     await lockBudgets(trx, of.accountId);
     const refusals = grant(await readLedger(trx, of, ids), quota, limited);
     const decisions = limited.map((claim, at) => refusals[at] ?? { id: crypto.randomUUID(), ...claim });

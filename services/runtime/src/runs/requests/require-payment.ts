@@ -13,6 +13,7 @@ import { PAYMENT_IDENTIFIER } from '../../core/payments/read-offer.js';
 import { demandOf } from '../../core/payments/requirements.js';
 import type { OnceRequest } from '../../lane/items/once-item.js';
 import type { ItemOutcome } from '../../lane/items/work-item.js';
+import { claimPayment } from '../../store/runs/account-wide.js';
 import { readUsedKeys } from '../../store/runs/once-store.js';
 import { isVerifiedBefore } from '../../store/runs/payment-store.js';
 import type { DeploymentState } from '../../store/state/deployment-state.js';
@@ -112,7 +113,7 @@ export interface PaidRequest {
  * @throws `payment_refused`, `unavailable`
  */
 export async function verifyPayment(
-  { db, payments }: RunDependencies,
+  { db, payments, homes }: RunDependencies,
   asked: PaidRequest,
   payment: Payment,
 ): Promise<PaidRequest> {
@@ -124,6 +125,7 @@ export async function verifyPayment(
   if (await isKnown()) return claiming(payments, asked, payment);
   const reason = await payments.verify(payment);
   if (reason === undefined) {
+    await claimFor(homes, asked.request, payment);
     const { request, once } = await claiming(payments, asked, payment);
     const offer = { payment: null, resource: payment.resource.url, ...request.offer, verified: payment };
     return { once, request: { ...request, offer } };
@@ -134,6 +136,19 @@ export async function verifyPayment(
     `The facilitator finds the payment not valid. ${sentenceOf(reason)} A frequent cause is that the payer holds less of ` +
     `the asset on ${payment.requirement.network} than the payment takes.`;
   throw demanded('payment_refused', detail, [payment.requirement], payment.resource, { reason });
+}
+
+/** Before the run is accepted, so that no deployment of another database takes the same payment. @throws `payment_already_used` */
+async function claimFor(
+  homes: RunDependencies['homes'],
+  { deploymentId }: ExecutionRequest,
+  { key, validUntil }: Payment,
+): Promise<void> {
+  if (homes.isOnly() || (await claimPayment(homes.directory, { key, deploymentId, validUntil }))) return;
+  throw new ServiceError(
+    'payment_already_used',
+    'The payment pays for another execution. Make a new payment.',
+  );
 }
 
 /** The request with what its payment says: who calls, where nobody has signed, and the once-keys. */

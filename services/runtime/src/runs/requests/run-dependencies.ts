@@ -3,6 +3,7 @@ import type { Clock, Logger } from '@orrery/service-kit';
 import type { Decider, ModelList } from '../../core/prompting/model.js';
 import type { RandomnessKeys } from '../../core/randomness/secrets.js';
 import type { CatalogClient } from '../../lane/catalog/catalog-client.js';
+import type { Homes } from '../../lane/ownership/homes.js';
 import type { OutsideWork } from '../../lane/ownership/lease-keeper.js';
 import type { Lanes } from '../../lane/queue/lanes.js';
 import type { HeldPartitions } from '../../store/leases/leases.js';
@@ -21,6 +22,7 @@ export interface RunDependencies {
   readonly models: ModelList;
   readonly budgets: Budgets;
   readonly payments: Payments;
+  readonly homes: Pick<Homes, 'isOnly' | 'directory'>;
   readonly decider: Decider;
   readonly outside: OutsideWork;
   readonly held: HeldPartitions;

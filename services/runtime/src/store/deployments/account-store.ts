@@ -37,11 +37,16 @@ export const lockQuota = (trx: Trx, accountId: number) =>
     update accounts set deployments = deployments
     where account_id = ${accountId} and deployments is not null`.execute(trx);
 
-/** Reliable only after `lockQuota` in the same transaction. @throws `quota_exceeded` */
-export async function refuseOverQuota(db: Db, accountId: number): Promise<void> {
+/** How many deployments the account may have; null for any number. */
+export async function quotaOfDeployments(db: Db, accountId: number): Promise<number | null> {
   const { rows } = await sql<{ deployments: number | null }>`
     select deployments from accounts where account_id = ${accountId}`.execute(db);
-  const allowed = rows[0]?.deployments ?? null;
+  return rows[0]?.deployments ?? null;
+}
+
+/** Reliable only after `lockQuota` in the same transaction. @throws `quota_exceeded` */
+export async function refuseOverQuota(db: Db, accountId: number): Promise<void> {
+  const allowed = await quotaOfDeployments(db, accountId);
   if (allowed === null) return;
   const counted = await sql<{ count: number }>`
     select count(*) as count from deployments

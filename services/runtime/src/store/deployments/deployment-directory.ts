@@ -205,19 +205,40 @@ export async function listDeployments(
   accountId: number | undefined,
   query: PageQuery,
 ): Promise<{ rows: DeploymentRow[]; total: number }> {
-  const visible = db
+  const visible = visibleDeployments(db, worldId, accountId);
+  const rows = await page(wholeRows(visible).orderBy('id'), query).execute();
+  const counted = await visible.select(sql<number>`count(*)::int`.as('total')).executeTakeFirst();
+  return { rows, total: counted?.total ?? 0 };
+}
+
+const visibleDeployments = (db: Db, worldId: number, accountId: number | undefined) =>
+  db
     .selectFrom('deployments as d')
     .where('world_id', '=', worldId)
     .where('deleted_at', 'is', null)
     .where(({ or, eb }) => or([eb('is_public', '=', true), eb('owner_account_id', '=', accountId ?? -1)]));
-  const beside = [
-    sql<boolean | null>`${sql.raw(IS_KEPT)}`.as('is_kept'),
-    sql<boolean>`${sql.raw(IS_CODE_PUBLIC)}`.as('is_code_public'),
-    sql<Commitments | null>`${sql.raw(RANDOMNESS)}`.as('randomness'),
-  ] as const;
-  const rows = await page(visible.selectAll().select(beside).orderBy('id'), query).execute();
+
+const wholeRows = (visible: ReturnType<typeof visibleDeployments>) =>
+  visible
+    .selectAll()
+    .select([
+      sql<boolean | null>`${sql.raw(IS_KEPT)}`.as('is_kept'),
+      sql<boolean>`${sql.raw(IS_CODE_PUBLIC)}`.as('is_code_public'),
+      sql<Commitments | null>`${sql.raw(RANDOMNESS)}`.as('randomness'),
+    ]);
+
+/** The same of a database that has a part of them: the ids of the first `most`, and the rows that `ids` names. */
+export async function listDeploymentsHere(
+  db: Db,
+  worldId: number,
+  accountId: number | null,
+  { most, ids }: { readonly most: number; readonly ids: readonly number[] | null },
+): Promise<{ rows: DeploymentRow[]; ids: number[]; total: number }> {
+  const visible = visibleDeployments(db, worldId, accountId ?? undefined);
   const counted = await visible.select(sql<number>`count(*)::int`.as('total')).executeTakeFirst();
-  return { rows, total: counted?.total ?? 0 };
+  const first = most === 0 ? [] : await visible.select('id').orderBy('id').limit(most).execute();
+  const rows = ids === null ? [] : await wholeRows(visible.where('id', 'in', [0, ...ids])).execute();
+  return { rows, ids: first.map(({ id }) => id), total: counted?.total ?? 0 };
 }
 
 export const notFound = (): ServiceError =>

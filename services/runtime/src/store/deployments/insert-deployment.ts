@@ -11,6 +11,7 @@ import { genesisHash, type SealedEntry, sealEntry, uuidV7 } from '@orrery/decidi
 import { sql } from 'kysely';
 import { lifecycleEntry } from '../../core/deciding/lifecycle-entry.js';
 import { partitionOf } from '../leases/leases.js';
+import { holdHere } from '../leases/places.js';
 import { insertBindings, type NewBinding } from '../state/bindings.js';
 import { type DeploymentRow, type LockedDefinition, lockedColumns } from '../state/deployment-state.js';
 import type { Trx } from '../tables/schema.js';
@@ -19,6 +20,8 @@ import { type ClaimedCopies, type Copied, copySource } from './copy-source.js';
 
 /** Everything that a new deployment begins with. */
 export interface DeploymentPlan {
+  /** Where there are several databases: given by the directory. */
+  readonly id: number | undefined;
   readonly address: string;
   readonly worldId: number;
   readonly worldAddress: string;
@@ -46,11 +49,7 @@ export async function insertDeployment(
 ): Promise<DeploymentRow> {
   await lockQuota(trx, plan.ownerAccountId);
   await refuseOverQuota(trx, plan.ownerAccountId);
-  const row = await trx
-    .insertInto('deployments')
-    .values(columnsOf(plan))
-    .returningAll()
-    .executeTakeFirstOrThrow();
+  const row = await insertRow(trx, plan);
   const isFork = plan.given.purpose === 'what_if';
   if (isFork) await trx.insertInto('what_if_forks').values({ deployment_id: row.id }).execute();
   const { isCodePublic } = plan.given;
@@ -70,6 +69,27 @@ export async function insertDeployment(
     is_code_public: isCodePublic,
     randomness: null,
   };
+}
+
+/** @throws PartitionGone where the partition of the id has left this database meanwhile */
+async function insertRow(trx: Trx, plan: DeploymentPlan) {
+  const { id } = plan;
+  const into = trx.insertInto('deployments');
+  const given = { ...(id !== undefined && { id }), ...columnsOf(plan) };
+  const names = Object.keys(given) as (keyof typeof given)[];
+  const values = sql.join(names.map((name) => given[name]));
+  const row = await into
+    .columns(names)
+    .expression(sql`overriding system value values (${values})`)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  if (!(await holdHere(trx, partitionOf(row.id)))) throw new PartitionGone();
+  return row;
+}
+
+/** The deployment is to be created in another database. Never leaves the runtime. */
+export class PartitionGone extends Error {
+  override readonly name = 'PartitionGone';
 }
 
 const setSource = (trx: Trx, id: number, source: DeploymentSource) =>

@@ -67,7 +67,7 @@ export function enterFirst(directory: DirectoryDb, id: string, kept: readonly Ho
   return transaction(directory, async (trx) => {
     await sql`lock table databases in exclusive mode`.execute(trx);
     if ((await databasesIn(trx)).length > 0) return;
-    await trx.insertInto('databases').values({ id, name: '1' }).execute();
+    await trx.insertInto('databases').values({ id, name: '1', place: 0 }).execute();
     if (kept.length > 0)
       await trx
         .insertInto('homes')

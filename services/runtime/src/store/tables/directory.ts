@@ -1,10 +1,17 @@
 import { type Migrations, statements } from '@orrery/database';
-import type { Kysely } from 'kysely';
+import type { Generated, Kysely } from 'kysely';
 
 /** Tables of the schema `directory`, which may be in a database of its own. */
 export interface DirectorySchema {
-  databases: { id: string; name: string };
+  databases: { id: string; name: string; place: number };
   homes: { partition: number; database: string; generation: number };
+  places: {
+    deployment_id: number;
+    address: string;
+    account_id: number;
+    made_at: Generated<Date>;
+    deleted_at: Generated<Date | null>;
+  };
 }
 
 export type DirectoryDb = Kysely<DirectorySchema>;
@@ -27,5 +34,77 @@ export const directoryMigrations: Migrations = {
       generation bigint not null check (generation > 0)
     );
     create index homes_of_database on directory.homes (database);
+  `),
+  /**
+   * `places`: which deployments there are, where there are several databases: written before the deployment, so one whose
+   * creation failed has a place until it is swept. `databases.place` numbers the databases. A deployment's id says its partition. `deployment_ids` gives ids that grow
+   * across databases. `creations`: in which database a request to create is repeated that has an Idempotency-Key.
+   */
+  '0002_places': statements(`
+    alter table directory.databases add column place smallint unique check (place between 0 and 63);
+    update directory.databases set place = 0;
+    alter table directory.databases alter column place set not null;
+    create table directory.places (
+      deployment_id bigint primary key,
+      address text collate "C" not null unique,
+      account_id bigint not null,
+      made_at timestamptz not null default now(),
+      deleted_at timestamptz
+    );
+    create index places_of_account on directory.places (account_id) where deleted_at is null;
+    create sequence directory.deployment_ids;
+    create table directory.creations (
+      account_id bigint not null,
+      operation text not null,
+      key text not null,
+      database uuid not null references directory.databases (id),
+      made_at timestamptz not null default now(),
+      primary key (account_id, operation, key)
+    );
+    create index creations_made on directory.creations (made_at);
+  `),
+  /**
+   * What holds for accounts and payments wherever deployments live. `payments`: the one deployment that a payment is for, as
+   * long as it can be charged. `ai_usage` and `ai_reservations` are as those of a database (its migration 0019): what all of
+   * them have cost, by which budgets are decided.
+   */
+  '0003_payments_and_budgets': statements(`
+    create table directory.payments (
+      key text collate "C" primary key,
+      deployment_id bigint not null,
+      valid_until timestamptz not null
+    );
+    create index payments_valid on directory.payments (valid_until);
+    create table directory.ai_usage (
+      deployment_id bigint not null,
+      day date not null,
+      event text not null,
+      account_id bigint not null,
+      calls bigint not null,
+      input_tokens bigint not null,
+      output_tokens bigint not null,
+      usd numeric not null,
+      primary key (deployment_id, day, event)
+    );
+    create index ai_usage_account on directory.ai_usage (account_id, day);
+    create table directory.ai_reservations (
+      execution_id uuid primary key,
+      id uuid not null unique,
+      deployment_id bigint not null,
+      account_id bigint not null,
+      day date not null,
+      usd numeric not null,
+      expires_at timestamptz not null
+    );
+    create index ai_reservations_account on directory.ai_reservations (account_id);
+  `),
+  /** Pauses that the operator asked for at one database, of deployments of another: its runtimes take them over. */
+  '0004_operator_pauses': statements(`
+    create table directory.operator_pauses (
+      deployment_id bigint primary key,
+      paused boolean not null,
+      done boolean not null default false
+    );
+    create index operator_pauses_waiting on directory.operator_pauses (deployment_id) where not done;
   `),
 };

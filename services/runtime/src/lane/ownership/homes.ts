@@ -1,0 +1,180 @@
+import { type Bus, isUnreached } from '@orrery/bus';
+import {
+  type CallContext,
+  defineMessage,
+  type NamedRpc,
+  parseReference,
+  type ReplyOf,
+  ServiceError,
+} from '@orrery/contracts';
+import { type Clock, type Logger, type PollLoop, startPollLoop } from '@orrery/service-kit';
+import { LRUCache } from 'lru-cache';
+import { z } from 'zod';
+import type { DeploymentDirectory } from '../../store/deployments/deployment-directory.js';
+import { partitionOf } from '../../store/leases/leases.js';
+import { type HomeMap, placeOf, readHomeMap } from '../../store/leases/places.js';
+import type { DirectoryDb } from '../../store/tables/directory.js';
+
+/** Broadcast by each process, every second while there are several databases: it serves what lives in this one. */
+export const homeServed = defineMessage(
+  'runtime',
+  'home-served',
+  z.strictObject({ instance: z.string(), database: z.string() }),
+);
+
+/** How often the directory is read again, in milliseconds. What it says of a moved partition may be as old. */
+const READ_MS = 2000;
+const SERVED_MS = 1000;
+/** A process that has not been heard for so long is not called, in milliseconds. */
+const SILENT_MS = 4000;
+/** How long a call waits for a process of its home, in milliseconds: this one may have heard nobody yet. */
+const WAIT_MS = 3000;
+const RETRY_MS = 50;
+const MAX_PLACES = 50_000;
+
+const ONE: HomeMap = { databases: [], homes: new Map() };
+
+interface HomesDependencies {
+  /** The id of this process's database. */
+  readonly id: string;
+  readonly instance: string;
+  readonly directory: DirectoryDb;
+  readonly deployments: Pick<DeploymentDirectory, 'byAddress'>;
+  /** Called before this process notices that there are several databases. */
+  readonly onSeveral: () => Promise<void>;
+  readonly bus: Bus;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly signal: AbortSignal;
+}
+
+export type Homes = Awaited<ReturnType<typeof followHomes>>;
+
+/**
+ * Where deployments live, as this process last read it, and calls of the processes that serve other databases. It reads the
+ * directory again every two seconds; with one database nothing else ever asks it.
+ */
+export async function followHomes(dependencies: HomesDependencies) {
+  const { id, directory, deployments, clock, logger } = dependencies;
+  let known: HomeMap = ONE;
+  const isOnly = () => known.databases.length <= 1;
+  const servers = await followServers(dependencies, () => !isOnly());
+  const read = async () => {
+    const now = await readHomeMap(directory);
+    if (isOnly() && now.databases.length > 1) await dependencies.onSeveral();
+    known = now;
+  };
+  await read();
+  const reading = startPollLoop({
+    name: 'homes of partitions',
+    intervalMs: READ_MS,
+    maxBackoffMs: READ_MS,
+    clock,
+    logger,
+    runOnce: async () => {
+      await read();
+      return 'idle';
+    },
+  });
+  const places = new LRUCache<string, number>({ max: MAX_PLACES });
+  const idOf = async (reference: string): Promise<number | undefined> => {
+    const parsed = parseReference(reference);
+    if (parsed === undefined) return undefined;
+    if ('id' in parsed) return parsed.id;
+    const here = await deployments.byAddress(reference);
+    if (here !== undefined) return here.id;
+    const found = places.get(parsed.address) ?? (await placeOf(directory, parsed.address));
+    if (found !== undefined) places.set(parsed.address, found);
+    return found;
+  };
+  return {
+    id,
+    /** All deployments live in this process's database. */
+    isOnly,
+    directory,
+    /** All databases, in the order of their ids. */
+    all: (): readonly string[] => known.databases,
+    /** The partitions that live in a database. */
+    partitionsOf: (database: string): number[] =>
+      [...known.homes].flatMap(([partition, home]) => (home === database ? [partition] : [])),
+    homeOfId: (deploymentId: number): string => known.homes.get(partitionOf(deploymentId)) ?? id,
+    /** The database of a deployment; `undefined` for one that nobody knows. */
+    homeOf: async (reference: string): Promise<string | undefined> => {
+      const deploymentId = await idOf(reference);
+      return deploymentId === undefined ? undefined : known.homes.get(partitionOf(deploymentId));
+    },
+    /** Reads the directory now. */
+    read,
+    /** @throws `unavailable` when no process serves the database; otherwise what the call throws */
+    call: <R extends NamedRpc>(
+      rpc: R,
+      request: z.input<R['request']>,
+      call: CallContext,
+      database: string,
+    ): Promise<ReplyOf<R>> => servers.call(rpc, request, call, database),
+    stop: async (): Promise<void> => {
+      await reading.stop();
+      await servers.stop();
+    },
+  };
+}
+
+/** Who serves which database, by their broadcasts. */
+async function followServers(
+  { id, instance, bus, clock, logger, signal }: HomesDependencies,
+  areSeveral: () => boolean,
+) {
+  const heard = new Map<string, { readonly database: string; readonly at: number }>();
+  await bus.listen(
+    homeServed,
+    (one) => {
+      if (one.instance !== instance)
+        heard.set(one.instance, { database: one.database, at: clock.monotonic() });
+    },
+    signal,
+  );
+  const telling: PollLoop = startPollLoop({
+    name: 'broadcasts of homes',
+    intervalMs: SERVED_MS,
+    maxBackoffMs: SERVED_MS,
+    clock,
+    logger,
+    runOnce: async () => {
+      if (areSeveral()) await bus.broadcast(homeServed, { instance, database: id });
+      return 'idle';
+    },
+  });
+  let turn = 0;
+  const choose = (database: string): string | undefined => {
+    const since = clock.monotonic() - SILENT_MS;
+    for (const [name, { at }] of heard) if (at < since) heard.delete(name);
+    const serving = [...heard].flatMap(([name, one]) => (one.database === database ? [name] : []));
+    turn += 1;
+    return serving[turn % serving.length];
+  };
+  const call = async <R extends NamedRpc>(
+    rpc: R,
+    request: z.input<R['request']>,
+    context: CallContext,
+    database: string,
+  ): Promise<ReplyOf<R>> => {
+    const until = Math.min(context.deadline, clock.monotonic() + WAIT_MS);
+    for (;;) {
+      const chosen = choose(database);
+      if (chosen !== undefined) {
+        try {
+          return await bus.call(rpc, request, { ...context, home: database, instance: chosen });
+        } catch (error) {
+          if (!isUnreached(error)) throw error;
+          heard.delete(chosen);
+          continue;
+        }
+      }
+      if (clock.monotonic() >= until) throw new ServiceError('unavailable', AWAY);
+      await clock.sleep(RETRY_MS, context.signal);
+    }
+  };
+  return { call, stop: () => telling.stop() };
+}
+
+const AWAY = 'No process serves the database of some of these deployments. Try again.';
