@@ -236,3 +236,87 @@ describe('`orrery witness`', () => {
     expect((await witness(absent)).stderr).toMatch(/deployment_not_found/);
   });
 });
+
+describe('`orrery verify` with a checkpoint that was kept', () => {
+  const file = (deployment: MadeDeployment) => join(folder, `${deployment.address}.kept`);
+  const verifyWith = (deployment: MadeDeployment, ...more: string[]) =>
+    command.end('verify', `${world.address}/${deployment.address}`, ...more);
+  const key = () => ['--public-key', keys[0] ?? ''];
+  /** A deployment whose checkpoint is kept. */
+  async function keptOf(entries: number): Promise<MadeDeployment> {
+    const deployment = await live(entries);
+    expect(await verifyWith(deployment, ...key(), '--save', file(deployment))).toMatchObject({
+      failed: false,
+    });
+    return deployment;
+  }
+  const compare = (deployment: MadeDeployment, ...more: string[]) =>
+    verifyWith(deployment, ...key(), '--checkpoint', file(deployment), ...more);
+
+  it('keeps a checkpoint, and says later that the history still begins with it', async () => {
+    const deployment = await keptOf(4);
+    expect(await readFile(file(deployment), 'utf8')).toMatch(/^\S+\/1\n4\n/);
+    await race(deployment);
+    const { failed, stdout, stderr } = await compare(deployment, '--save', file(deployment));
+    expect([failed, stderr]).toEqual([false, '']);
+    expect(stdout).toMatch(/^The history holds: 5 entries\.\n/);
+    expect(stdout).toContain('The entries of the checkpoint that was kept are still those.');
+    expect(await readFile(file(deployment), 'utf8')).toMatch(/^\S+\/1\n5\n/);
+    const trusting = await verifyWith(deployment, '--checkpoint', file(deployment));
+    expect([trusting.failed, trusting.stderr]).toMatchObject([false, /It trusts .+, as the server says/]);
+  });
+
+  it.each([
+    [
+      'was rewritten',
+      (deployment: MadeDeployment) => rewrite(deployment, 3),
+      /Entry 6: the entries are not those of the checkpoint that was kept\.\nThe history was rewritten/,
+    ],
+    [
+      'lost its end',
+      (deployment: MadeDeployment) => cut(deployment, 5),
+      /Entry 5: an entry is missing\.\nEntries were taken out, or the end of the journal is gone/,
+    ],
+    [
+      'says that the database lost its end',
+      async (deployment: MadeDeployment) => {
+        await cut(deployment, 6);
+        await race(deployment);
+      },
+      /the database lost entries that the checkpoint covers\.\nIt came back without its last commits/,
+    ],
+  ])(
+    'ends with 2 where the history %s, says what to do, and leaves what was kept',
+    async (_what, tamper, sentence) => {
+      const deployment = await keptOf(6);
+      const before = await readFile(file(deployment), 'utf8');
+      await tamper(deployment);
+      const found = await compare(deployment, '--save', file(deployment));
+      expect(found).toMatchObject({ failed: true, code: 2, stdout: expect.stringMatching(sentence) });
+      expect(await readFile(file(deployment), 'utf8')).toBe(before);
+    },
+  );
+
+  it('ends with 1 where nothing can be compared, and says why', async () => {
+    const deployment = await keptOf(3);
+    const other = await live(3);
+    const refused = async (checkpoint: string, ...more: string[]) => {
+      const { code, stderr } = await verifyWith(other, '--checkpoint', checkpoint, ...more);
+      return [code, stderr];
+    };
+    expect(await refused(file(deployment), ...key())).toMatchObject([1, /The checkpoint is of .+, not of/]);
+    expect(await refused(join(folder, 'none'), ...key())).toMatchObject([
+      1,
+      /There is no file .+none: give a file/,
+    ]);
+    expect(await refused(join(folder, `${deployment.address}.kept`), '--public-key', 'abc')).toMatchObject([
+      1,
+      /"abc" is no public key/,
+    ]);
+    const stranger = `orrery.test+00000000+${Buffer.concat([Buffer.of(1), Buffer.alloc(32, 9)]).toString('base64')}`;
+    expect(await refused(file(deployment), '--public-key', stranger)).toMatchObject([
+      1,
+      /None of the keys that are trusted has signed/,
+    ]);
+  });
+});

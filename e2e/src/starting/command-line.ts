@@ -5,6 +5,8 @@ import type { ApiAnswer } from '../api/api-client.js';
 /** What a command left. */
 export interface Outcome {
   readonly failed: boolean;
+  /** What it would end its process with. */
+  readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
 }
@@ -31,14 +33,14 @@ export function commandLine(env: Record<string, string>, confirm = async () => f
     const program = createProgram({ env, write, note, confirm });
     for (const command of allCommands(program))
       command.exitOverride().configureOutput({ writeErr: (text) => void err.push(text) });
-    const failed = await program.parseAsync(args, { from: 'user' }).then(
-      () => false,
-      (error: Error) => {
+    const code = await program.parseAsync(args, { from: 'user' }).then(
+      () => 0,
+      (error: Error & { readonly exitCode?: number }) => {
         note(error.message);
-        return true;
+        return error.exitCode ?? 1;
       },
     );
-    return { failed, stdout: out.join(''), stderr: err.join('') };
+    return { failed: code !== 0, code, stdout: out.join(''), stderr: err.join('') };
   };
   const run = async (...args: string[]): Promise<string> => {
     const { failed, stdout, stderr } = await end(...args);

@@ -1,21 +1,5 @@
 import type { CheckedDecisions, Divergence, NotCheckedSeed, NotRerun, VerifiedHistory } from '@orrery/sdk';
-
-/** What each contradiction means: the words are those of docs/history.md. */
-const FAULTS: Readonly<Record<Divergence['what'], string>> = {
-  missing_entry: 'an entry is missing',
-  broken_link: 'it does not carry the hash of the entry before it',
-  wrong_hash: 'it has another hash than its content gives',
-  impossible_change: 'it changes an instance in a way that cannot follow the state before it',
-  snapshot_differs: 'the deployment began with other instances than its source had',
-  instance_differs: 'an instance has a state that no entry gave it',
-  decision_differs: 'its definition, decided again, gives something else',
-  definition_differs: 'the definition that is kept for it is not the one that its hash names',
-  checkpoint_differs: 'the entries are not those of the checkpoint that was kept',
-  head_differs: 'the entries are not those that the operator signs',
-  tail_lost: 'the database lost entries that the checkpoint covers',
-  draws_differ: 'its random numbers are not made of the secret or the round that it names',
-  exchange_differs: 'the exchange with its model is not the one that its hash names',
-};
+import { FAULTS } from './faults.js';
 
 const REASONS: Readonly<Record<NotRerun, string>> = {
   version_1: 'were written by an earlier release',
@@ -34,25 +18,35 @@ const SEEDS: Readonly<Record<NotCheckedSeed, string>> = {
   replayed: 'are those of the entries that a what-if fork repeats',
 };
 
-/** What was proven, in lines for people. */
-export function showVerified(verified: VerifiedHistory): string {
+/** What was proven, in lines for people. `kept`: the checkpoint that was compared. */
+export function showVerified(verified: VerifiedHistory, kept?: string): string {
   const { entries, hash, instances, firstDivergence, decisions } = verified;
   return [
-    verdictOf(firstDivergence, entries),
+    ...verdictOf(firstDivergence, entries),
     `The last entry that holds is ${entries}; its hash is ${hash}.`,
     instances === null
       ? 'The source of this clone cannot be read, so no instance was compared.'
       : `${instances} instances were compared with what the entries say.`,
+    ...checkpointLines(verified, kept),
     ...(decisions === undefined
       ? ['Decisions were not checked: --decisions does that.']
       : decisionLines(decisions)),
   ].join('\n');
 }
 
-function verdictOf(divergence: Divergence | null, entries: number): string {
-  if (divergence === null) return `The history holds: ${entries} entries.`;
+function verdictOf(divergence: Divergence | null, entries: number): string[] {
+  if (divergence === null) return [`The history holds: ${entries} entries.`];
   const { seq, what, instance } = divergence;
-  return `The history does NOT hold. Entry ${seq}: ${FAULTS[what]}${instance === undefined ? '' : ` (${instance})`}.`;
+  const fault = FAULTS[what];
+  const of = instance === undefined ? '' : ` (${instance})`;
+  return [`The history does NOT hold. Entry ${seq}: ${fault.what}${of}.`, fault.advice];
+}
+
+function checkpointLines({ valid, signed }: VerifiedHistory, kept: string | undefined): string[] {
+  if (signed === undefined) return ['No checkpoint was compared: --checkpoint does that.'];
+  if (!valid) return [];
+  const now = `The operator signs the first ${signed.size} entries: ${signed.origin}, root ${signed.rootHash}.`;
+  return kept === undefined ? [now] : ['The entries of the checkpoint that was kept are still those.', now];
 }
 
 function decisionLines({ rerun, notRerun, seeds }: CheckedDecisions): string[] {

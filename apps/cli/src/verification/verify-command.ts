@@ -1,5 +1,10 @@
-import { createOrrery, OrreryError, type VerifiedHistory } from '@orrery/sdk';
+import { rename, writeFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { text as readAll } from 'node:stream/consumers';
+import { CheckpointError, createOrrery, type Orrery, OrreryError, type VerifiedHistory } from '@orrery/sdk';
+import { StartupError } from '@orrery/service-kit';
 import { type Command, CommanderError } from 'commander';
+import { readGivenFile } from '../documents/read-document.js';
 import { type DeploymentReference, findDeployment } from '../operations/references.js';
 import { Refusal } from '../server/ask-server.js';
 import { type Server, type ServerOptions, serverOf, withServerOptions } from '../server/find-server.js';
@@ -11,6 +16,9 @@ const DOES_NOT_HOLD = 2;
 
 interface VerifyFlags extends ServerOptions {
   readonly decisions?: true;
+  readonly checkpoint?: string;
+  readonly publicKey: readonly string[];
+  readonly save?: string;
   readonly json?: true;
 }
 
@@ -20,31 +28,91 @@ export function addVerifyCommand(program: Command, context: CommandContext): voi
     .command('verify')
     .description('verify the history of a deployment here: its chain, its states, its decisions')
     .argument('<deployment>', 'a deployment as WORLD/DEPLOYMENT, or one of yours alone')
-    .option('--decisions', 'also decide every execution again, where its definition may be read');
+    .option('--decisions', 'also decide every execution again, where its definition may be read')
+    .option(
+      '--checkpoint <file>',
+      'a checkpoint that was kept, `-` for the input: the history has to begin with it',
+    )
+    .option(
+      '--public-key <key>',
+      'a public key of the operator, may be repeated; without it those that the server names',
+      (key: string, before: readonly string[]) => [...before, key],
+      [],
+    )
+    .option('--save <file>', 'where the checkpoint of now is kept if the history holds');
   withServerOptions(command)
     .option('--json', 'print what was found as JSON')
     .action(async (deployment: string, flags: VerifyFlags) => {
       const server = await serverOf(flags, context);
-      const verified = await verify(server, await findDeployment(server, deployment), flags);
-      context.write(flags.json === true ? JSON.stringify(verified, null, 2) : showVerified(verified));
+      const kept = flags.checkpoint === undefined ? undefined : await readKept(flags.checkpoint);
+      const verified = await verify(server, await findDeployment(server, deployment), kept, flags, context);
+      const { save, json } = flags;
+      if (verified.valid && save !== undefined && verified.signed) await keep(save, verified.signed.note);
+      context.write(json === true ? JSON.stringify(verified, null, 2) : showVerified(verified, kept));
       if (!verified.valid)
         throw new CommanderError(DOES_NOT_HOLD, 'orrery.diverged', 'the history does not hold');
     });
 }
 
-/** @throws Refusal where the server does not let it read */
+const readKept = (file: string): Promise<string> =>
+  file === '-'
+    ? readAll(process.stdin)
+    : readGivenFile(file, 'give a file that --save or `orrery witness` has written.');
+
+/** A crash leaves the old text or the new one: what was kept may be needed once more. */
+async function keep(file: string, note: string): Promise<void> {
+  try {
+    await writeFile(`${file}.new`, note);
+    await rename(`${file}.new`, file);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new StartupError(`${resolve(file)} cannot be written (${code}): --save names another file.`, {
+      cause: error,
+    });
+  }
+}
+
+/** @throws Refusal where the server does not let it read, StartupError for a checkpoint that is none of this journal */
 async function verify(
   server: Server,
-  { worldAddress, address }: DeploymentReference,
-  { decisions }: VerifyFlags,
+  path: DeploymentReference,
+  checkpoint: string | undefined,
+  flags: VerifyFlags,
+  context: CommandContext,
 ): Promise<VerifiedHistory> {
+  const { worldAddress, address } = path;
+  const { decisions, publicKey, save } = flags;
   try {
     const orrery = createOrrery({ url: server.url, token: server.key });
-    return await orrery.deployment(worldAddress, address).verifyHistory({ decisions });
+    const isSigned = checkpoint !== undefined || save !== undefined || publicKey.length > 0;
+    const keys = isSigned ? await keysOf(orrery, path, publicKey, context) : undefined;
+    return await orrery.deployment(worldAddress, address).verifyHistory({ decisions, keys, checkpoint });
   } catch (error) {
+    if (error instanceof CheckpointError) {
+      const advice = error.fault === 'unsigned' ? ' --public-key names the keys that are trusted.' : '';
+      throw new StartupError(`${error.message}${advice}`, { cause: error });
+    }
+    if (error instanceof TypeError) throw new StartupError(error.message, { cause: error });
     if (!(error instanceof OrreryError)) throw error;
-    const path = `/api/worlds/${worldAddress}/deployments/${address}/history`;
+    const asked = `/api/worlds/${worldAddress}/deployments/${address}/history`;
     const { status, code, message, pointers } = error;
-    throw new Refusal(server, { method: 'GET', path }, { status, code, error: message, errors: pointers });
+    throw new Refusal(
+      server,
+      { method: 'GET', path: asked },
+      { status, code, error: message, errors: pointers },
+    );
   }
+}
+
+/** Those that are given or, said so, those that the server names: it could name others for a past that it forges. */
+async function keysOf(
+  orrery: Orrery,
+  path: DeploymentReference,
+  given: readonly string[],
+  { note }: CommandContext,
+): Promise<readonly string[]> {
+  if (given.length > 0) return given;
+  const { keys } = await orrery.get('/api/worlds/{worldAddress}/deployments/{address}/head', { path });
+  note(`It trusts ${keys.join(', ')}, as the server says: --public-key names what the operator tells.`);
+  return keys;
 }

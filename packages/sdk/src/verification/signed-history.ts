@@ -1,7 +1,7 @@
 import type { DeploymentPath } from '../journal/journal.js';
 import type { Requests } from '../requests/requests.js';
 import { type Checkpoint, CheckpointError, readCheckpoint, requireLater } from './checkpoint.js';
-import { readHead } from './follow-checkpoints.js';
+import { readHead, type SignedCheckpoint } from './follow-checkpoints.js';
 import { createMerkleTree } from './merkle-tree.js';
 
 export interface CheckpointsToHold {
@@ -18,7 +18,7 @@ export type CheckpointDivergence = 'checkpoint_differs' | 'head_differs' | 'miss
 /** The checkpoints that a history has to hold to, and the tree over its entries as they come. */
 export interface SignedHistory {
   /** The checkpoint of now. */
-  readonly head: Checkpoint;
+  readonly head: SignedCheckpoint;
   /** To be called with the hash of each entry, in order. */
   add(hash: string): Promise<void>;
   /** What contradicts the checkpoints, once all entries up to the size of `head` were added. */
@@ -32,7 +32,8 @@ export async function beginSigned(
   { keys, checkpoint, signal }: CheckpointsToHold,
 ): Promise<SignedHistory> {
   const earlier = checkpoint === undefined ? undefined : await readCheckpoint(checkpoint, keys);
-  const head = await readCheckpoint(await readHead(requests, path, signal), keys);
+  const note = await readHead(requests, path, signal);
+  const head = { ...(await readCheckpoint(note, keys)), note };
   const between = earlier && earlierFault(earlier, head);
   const tree = createMerkleTree();
   const roots = new Map<number, string>();

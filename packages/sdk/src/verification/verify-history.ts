@@ -4,8 +4,8 @@ import { INNER_KINDS } from '../journal/inner-kinds.js';
 import { createJournal, type DeploymentPath, type HistoryEntry, type Journal } from '../journal/journal.js';
 import { pagesOf } from '../requests/lists.js';
 import type { Requests } from '../requests/requests.js';
-import type { Checkpoint } from './checkpoint.js';
 import type { CheckedDecisions, DecisionCheck, DecisionFault } from './decision-check.js';
+import type { SignedCheckpoint } from './follow-checkpoints.js';
 import {
   applyChange,
   canonicalJson,
@@ -48,8 +48,8 @@ export interface VerifiedHistory {
   /** Instances that were compared; null where a clone's source cannot be read, so that only the chain was checked. */
   readonly instances: number | null;
   readonly firstDivergence: Divergence | null;
-  /** The checkpoint that covers the entries up to its size; absent unless `keys` were given. */
-  readonly signed?: Checkpoint;
+  /** The checkpoint of now, which covers the entries up to its size: keep its `note`. Absent unless `keys` were given. */
+  readonly signed?: SignedCheckpoint;
   /** What became of the decisions; absent unless `decisions` was asked for. */
   readonly decisions?: CheckedDecisions;
 }
