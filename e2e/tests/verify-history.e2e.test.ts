@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { createOrrery } from '@orrery/sdk';
 import { createTestDatabase, type TestDatabase } from '@orrery/testing';
 import { repositoryRoot, type System } from '@orrery/testing/system';
 import { Client } from 'pg';
@@ -9,6 +10,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ApiClient, apiClient, created } from '../src/api/api-client.js';
 import { findViolations } from '../src/invariants/find-violations.js';
 import { startSystem } from '../src/starting/start-system.js';
+import { journalOf } from '../src/tampering/journal-of.js';
+import { rewriteChain } from '../src/tampering/rewrite-chain.js';
 import { racingWorld } from '../src/worlds/racing-world.js';
 
 let database: TestDatabase;
@@ -110,6 +113,28 @@ describe("a stranger's program that knows only the documented recipe", () => {
     await api.post(`${deployment}/randomness/reveal`);
     await roll();
     expect(await seedsOf()).toEqual({ checked: 3, unrevealed: 1, repeated: 0, beaconNotVerified: 0 });
+    const [, , address = '', , name = ''] = deployment.split('/');
+    const one = createOrrery({ url: system.url, token: system.key }).deployment(address, name);
+    const drawn = async () => (await journalOf(api, deployment)).filter(({ event }) => event === 'roll');
+    const [first, second, third, last] = await drawn();
+    const outcomes = [first, second, third, last].map((entry) => one.verifyDraw(entry as never));
+    expect((await Promise.all(outcomes)).map(({ outcome }) => outcome)).toEqual([
+      ...['holds', 'holds', 'holds', 'unrevealed'],
+    ]);
+    // Another seed than that of the secret, in a chain that holds.
+    const record = (await api.get(deployment)).body.data;
+    const journal = await journalOf(api, deployment);
+    const client = new Client({ connectionString: database.url });
+    await client.connect();
+    await rewriteChain(client, record.id, journal, ({ seq, randomness }) =>
+      seq === second?.seq && randomness ? { randomness: { ...randomness, seed: '1'.repeat(64) } } : undefined,
+    );
+    await client.end();
+    const { code, output } = await verify(deployment);
+    expect(code).toBe(1);
+    expect(output).toContain(`the seed of entry ${second?.seq} is made of something else`);
+    const [, forged] = await drawn();
+    expect(await one.verifyDraw(forged as never)).toMatchObject({ outcome: 'differs' });
   });
 
   it.each([

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { apiClient } from '../../src/api/api-client.js';
+import { type ApiClient, apiClient } from '../../src/api/api-client.js';
 import { type ConsoleHouse, startConsoleHouse } from '../../src/console/console-house.js';
 import { expectSound } from '../../src/console/expect-sound.js';
 import { describeWithProgram } from '../../src/external/describe-with-program.js';
@@ -8,11 +8,12 @@ import { makeWorld } from '../../src/worlds/make-world.js';
 describeWithProgram('chromium', 'random numbers in the console', () => {
   let house: ConsoleHouse;
   let path: string;
+  let api: ApiClient;
   let seq: number;
   let die: number;
   beforeAll(async () => {
     house = await startConsoleHouse();
-    const api = apiClient(house.system.url, house.system.key);
+    api = apiClient(house.system.url, house.system.key);
     const template = { result: { die: '{{ random.int(1, 6) }}' } };
     const made = await makeWorld(api, {
       name: 'Dice',
@@ -34,6 +35,14 @@ describeWithProgram('chromium', 'random numbers in the console', () => {
     const cells = page.getByRole('table', { name: 'Draws' }).getByRole('row').nth(1).getByRole('cell');
     await cells.first().waitFor();
     expect(await cells.nth(1).textContent()).toBe(String(die));
+    const check = page.getByRole('button', { name: 'Check the seed' });
+    await check.click();
+    await page.getByText('nothing that follows reveals it').waitFor();
+    await api.post(`${path}/randomness/reveal`);
+    await check.click();
+    await page
+      .getByText(`It holds: entry ${seq - 1} had committed to the secret that entry ${seq + 1} reveals`)
+      .waitFor();
     await expectSound(watched);
   });
 });

@@ -71,7 +71,7 @@ export {
   QUICKNET_HASH,
   timeOfRound,
 } from './randomness/beacon.js';
-export type { SeedCounts } from './randomness/check-seeds.js';
+export { createSeedCheck, type SeedCounts } from './randomness/check-seeds.js';
 export {
   beaconSecret,
   bytesOf,

@@ -46,7 +46,12 @@ export type {
 export type { RequestOptions } from './requests/operation-types.js';
 export type { ClientOptions } from './requests/requests.js';
 export { type Checkpoint, CheckpointError, type CheckpointFault } from './verification/checkpoint.js';
-export type { CheckedDecisions, NotCheckedSeed, NotRerun } from './verification/decision-check.js';
+export type {
+  CheckedDecisions,
+  DrawVerdict,
+  NotCheckedSeed,
+  NotRerun,
+} from './verification/decision-check.js';
 export type {
   CheckpointOptions,
   CheckpointPath,

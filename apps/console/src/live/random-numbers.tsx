@@ -1,4 +1,9 @@
-import { useQuery } from '@tanstack/react-query';
+import type { DrawVerdict, HistoryEntry } from '@orrery/sdk';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useDeploymentRef } from '../api/deployments.js';
+import { useOrrery } from '../session/session.js';
+import { Button } from '../ui/button.js';
+import { ErrorNote } from '../ui/messages.js';
 import { CopyableCode } from '../ui/values.js';
 import { type Draw, firstDraws, type Randomness } from './draws.js';
 import type { JournalEntry } from './entry-words.js';
@@ -14,10 +19,13 @@ const SOURCES: Record<Randomness['source'], (of: Randomness) => string> = {
 /** Where an entry's random numbers come from, and its first draws, computed again in the page. */
 export function RandomNumbers({ entry }: { entry: JournalEntry }) {
   const randomness = 'randomness' in entry ? entry.randomness : undefined;
-  return randomness === undefined ? null : <Drawn randomness={randomness} />;
+  return randomness === undefined ? null : (
+    // An entry of the stream has all that its hash covers.
+    <Drawn key={entry.hash} randomness={randomness} entry={entry as HistoryEntry} />
+  );
 }
 
-function Drawn({ randomness }: { randomness: Randomness }) {
+function Drawn({ randomness, entry }: { randomness: Randomness; entry: HistoryEntry }) {
   const { source, seed, commitment, signature } = randomness;
   // A page on plain HTTP has no cryptography.
   const canDraw = globalThis.crypto?.subtle !== undefined;
@@ -39,8 +47,51 @@ function Drawn({ randomness }: { randomness: Randomness }) {
         )}
       </p>
       {draws !== undefined && <Draws draws={draws} />}
+      {canDraw && <SeedCheck entry={entry} />}
     </div>
   );
+}
+
+/** Whether the seed is made of the secret or the round that the entry names, as far as this page can tell. */
+function SeedCheck({ entry }: { entry: HistoryEntry }) {
+  const orrery = useOrrery();
+  const { world, deployment } = useDeploymentRef();
+  const check = useMutation({
+    mutationFn: () => orrery.deployment(world, deployment).verifyDraw(entry),
+  });
+  return (
+    <div className="space-y-1">
+      <Button size="small" pending={check.isPending} onClick={() => check.mutate()}>
+        Check the seed
+      </Button>
+      <ErrorNote title="The seed could not be checked" error={check.error} />
+      {check.data && (
+        <p role="status" className={check.data.outcome === 'differs' ? 'text-bad' : ''}>
+          {seedWords(check.data)}
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** What a check of a seed has found, and what it has not looked at. */
+export function seedWords({ outcome, committed, revealed }: DrawVerdict): string {
+  switch (outcome) {
+    case 'holds':
+      return revealed === undefined
+        ? 'It holds: the signature of the round is that of the beacon, the round was signed after the request, and both give this seed. Verify the history to check the chain of hashes, too.'
+        : `It holds: entry ${committed} had committed to the secret that entry ${revealed} reveals, and the secret gives this seed. Verify the history to check the chain of hashes, too.`;
+    case 'differs':
+      return 'It does not hold: the seed is not made of what the entry names. Somebody chose the numbers.';
+    case 'unrevealed':
+      return `Not checked yet: entry ${committed} has committed to the secret, and nothing that follows reveals it. The owner can reveal it.`;
+    case 'other_beacon':
+      return 'Not checked: the round is of a beacon whose keys this page does not know.';
+    case 'replayed':
+      return 'Not checked: the seed is that of the entry which is repeated. Check it there.';
+    case 'too_far':
+      return 'Not checked: the commitment is more than 10,000 entries back. Verify the history in place of this entry.';
+  }
 }
 
 const Draws = ({ draws }: { draws: readonly Draw[] }) => (

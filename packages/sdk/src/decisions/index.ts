@@ -5,6 +5,8 @@ import type { Requests } from '../requests/requests.js';
 import type { DecisionCheck } from '../verification/decision-check.js';
 import { type States, splitKey } from '../verification/hash-chain.js';
 
+export { verifyDraw } from './verify-draw.js';
+
 const DEFINITION = '/api/worlds/{worldAddress}/deployments/{address}/definitions/{hash}';
 const ENTRY = '/api/worlds/{worldAddress}/deployments/{address}/history/{historyId}';
 

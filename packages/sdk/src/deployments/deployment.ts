@@ -8,6 +8,7 @@ import {
 } from '../journal/journal.js';
 import { pagesOf } from '../requests/lists.js';
 import type { Requests } from '../requests/requests.js';
+import type { DrawVerdict } from '../verification/decision-check.js';
 import type { VerifiedHistory, VerifyOptions } from '../verification/verify-history.js';
 import { createReplay, type Replay } from '../what-if/replay.js';
 import type { ReplayOptions } from '../what-if/replay-options.js';
@@ -40,6 +41,11 @@ export interface Deployment extends Executions {
   stream(options?: StreamOptions): AsyncGenerator<StreamEvent, void, undefined>;
   /** Recomputes the hash chain and the states here, and compares them with what the service shows. */
   verifyHistory(options?: VerifyOptions): Promise<VerifiedHistory>;
+  /**
+   * Holds the random numbers of one entry to what they are made of: the secret that is revealed after it, or the round of a beacon.
+   * It loads `@orrery/sdk/decisions`.
+   */
+  verifyDraw(entry: HistoryEntry, options?: { readonly signal?: AbortSignal }): Promise<DrawVerdict>;
   /** What if: a part of the history again, with changes, in a fork that reaches nobody. Nothing is sent until it is used. */
   replay(options?: ReplayOptions): Replay;
 }
@@ -60,6 +66,10 @@ export function createDeployment(requests: Requests, path: DeploymentPath): Depl
       // A page that never verifies does not load it.
       const { verifyHistory } = await import('@orrery/sdk/verification');
       return verifyHistory(requests, path, options);
+    },
+    verifyDraw: async (entry, { signal } = {}) => {
+      const { verifyDraw } = await import('@orrery/sdk/decisions');
+      return verifyDraw(journal, entry, signal);
     },
     replay: (options) => createReplay(requests, path, options),
   };

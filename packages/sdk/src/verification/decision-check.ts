@@ -14,6 +14,17 @@ export type NotRerun =
 /** Why a seed of random numbers was not held to what it is made of (docs/history.md). */
 export type NotCheckedSeed = 'unrevealed' | 'other_beacon' | 'replayed';
 
+/**
+ * What became of the random numbers of one entry. `holds`: they are made of what it names; `differs`: they are not, or one of the
+ * entries has another hash than its content; `too_far`: the commitment is not among the 10,000 entries before it.
+ */
+export interface DrawVerdict {
+  readonly outcome: 'holds' | 'differs' | 'too_far' | NotCheckedSeed;
+  /** The entry that commits to the secret, and the one that reveals it, if they were found. */
+  readonly committed?: number | undefined;
+  readonly revealed?: number | undefined;
+}
+
 /** What became of the executions: how many were decided again, and how many not, by the reason. */
 export interface CheckedDecisions {
   readonly rerun: number;
