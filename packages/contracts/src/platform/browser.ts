@@ -1,5 +1,9 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
+import { config } from 'zod';
+
+// Zod would try whether it may make code of text, which the policies of our pages refuse and report.
+config({ jitless: true });
 
 const encoder = new TextEncoder();
 
