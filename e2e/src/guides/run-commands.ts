@@ -27,4 +27,4 @@ function commandsOf(blocks: readonly Block[], folder: string): string[][] {
     .map((one) => one.split('\0').slice(0, -1));
 }
 
-const isFile = (argument: string): boolean => argument === 'downs' || argument.endsWith('.yaml');
+const isFile = (argument: string): boolean => argument === 'downs' || /\.(yaml|checkpoint)$/.test(argument);
