@@ -60,6 +60,7 @@ export const FAULTS: Readonly<Record<Divergence['what'], Fault>> = {
   },
   exchange_differs: {
     what: 'the exchange with its model is not the one that its hash names',
-    advice: 'Somebody changed the texts of the model, which are kept beside the entry. What the execution has done still stands in the entry: take the texts from a backup.',
+    advice:
+      'Somebody changed the texts of the model, which are kept beside the entry. What the execution has done still stands in the entry: take the texts from a backup.',
   },
 };
