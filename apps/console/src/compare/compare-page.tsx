@@ -8,7 +8,7 @@ import { Card, Section } from '../ui/page.js';
 import { usePageSearch } from '../ui/search-values.js';
 import { useSettled } from '../ui/settled.js';
 import { numberIn } from '../ui/typed-text.js';
-import { type Side, type SideState, useSideEntry, useSideState } from './queries.js';
+import { type Side, type SideState, useNearStates, useSideEntry, useSideState } from './queries.js';
 import { differing, shownEntry } from './states.js';
 
 const ROUTE = '/worlds/$world/deployments/$deployment/compare';
@@ -126,6 +126,20 @@ function Entries({ left, right, titles }: SidesProps) {
 }
 
 function States({ left, right, titles }: SidesProps) {
+  return (
+    <Await query={useNearStates(left, right)} what="what has changed between them">
+      {(near) =>
+        near === null ? (
+          <WholeStates left={left} right={right} titles={titles} />
+        ) : (
+          <Differences left={near[0]} right={near[1]} titles={titles} />
+        )
+      }
+    </Await>
+  );
+}
+
+function WholeStates({ left, right, titles }: SidesProps) {
   const [first, second] = [useSideState(left), useSideState(right)];
   return (
     <Await query={first} what="the instances">
@@ -149,7 +163,7 @@ interface DifferencesProps {
 
 function Differences({ left, right, titles }: DifferencesProps) {
   const all = useMemo(() => differing(left.instances, right.instances), [left, right]);
-  const total = Math.max(left.instances.length, right.instances.length);
+  const total = Math.max(left.total, right.total);
   const rest = all.length - MOST_SHOWN;
   return (
     <Section

@@ -2,6 +2,9 @@ import type { EntityInstance, JsonObject } from '@orrery/sdk';
 import { instanceKey } from '../api/deployments.js';
 import type { JournalEntry } from '../live/entry-words.js';
 
+/** What is compared of an instance. */
+export type Stated = Pick<EntityInstance, 'entitySchema' | 'instanceId' | 'state'>;
+
 /** An instance that is not the same on both sides; undefined: it is not there. */
 export interface Differing {
   readonly instance: string;
@@ -10,7 +13,7 @@ export interface Differing {
 }
 
 /** The instances that differ, by their keys, in the order of the left side; those of the right alone come last. */
-export function differing(left: readonly EntityInstance[], right: readonly EntityInstance[]): Differing[] {
+export function differing(left: readonly Stated[], right: readonly Stated[]): Differing[] {
   const others = new Map(right.map((one) => [instanceKey(one), one.state]));
   const known = new Set(left.map(instanceKey));
   const pairs = [

@@ -137,6 +137,10 @@ async function statesBefore(
   return states;
 }
 
+/** The states of some instances as they were after an entry; null: absent. */
+export const statesAt = (orrery: Orrery, ref: DeploymentRef, keys: readonly string[], atSeq: number) =>
+  statesBefore(orrery, ref, keys, { known: new Map(), atSeq });
+
 /** Instances of a schema that are listed in place of asking for each. */
 const SMALL = 50;
 
