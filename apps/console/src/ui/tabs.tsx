@@ -17,7 +17,7 @@ const LOOK =
 /** Parts of one page, of which one is seen. Tabs that are pages of their own are `TabLinks`. */
 export const Tabs = <V extends string>({ label, value, onChange, tabs }: TabsProps<V>) => (
   <Base.Root value={value} onValueChange={(next) => onChange(next as V)}>
-    <Base.List aria-label={label} className="mb-4 flex gap-1 overflow-x-auto border-b border-line">
+    <Base.List aria-label={label} className="mb-4 flex gap-1 overflow-x-auto overflow-y-hidden border-b border-line">
       {tabs.map((tab) => (
         <Base.Tab
           key={tab.value}
@@ -50,7 +50,7 @@ export function TabLinks({ label, children }: { label: string; children: ReactNo
     <nav
       ref={strip}
       aria-label={label}
-      className="relative mb-5 flex gap-1 overflow-x-auto border-b border-line"
+      className="relative mb-5 flex gap-1 overflow-x-auto overflow-y-hidden border-b border-line"
     >
       {children}
     </nav>
