@@ -17,7 +17,10 @@ const LOOK =
 /** Parts of one page, of which one is seen. Tabs that are pages of their own are `TabLinks`. */
 export const Tabs = <V extends string>({ label, value, onChange, tabs }: TabsProps<V>) => (
   <Base.Root value={value} onValueChange={(next) => onChange(next as V)}>
-    <Base.List aria-label={label} className="mb-4 flex gap-1 overflow-x-auto overflow-y-hidden border-b border-line">
+    <Base.List
+      aria-label={label}
+      className="mb-4 flex gap-1 overflow-x-auto overflow-y-hidden border-b border-line"
+    >
       {tabs.map((tab) => (
         <Base.Tab
           key={tab.value}
