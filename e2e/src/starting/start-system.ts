@@ -62,7 +62,7 @@ async function startInTwoHomes(
   const odd = Array.from({ length: 32 }, (_, half) => String(2 * half + 1));
   await orrery(databaseUrl, 'partitions', 'move', ...odd, '--to-url', second);
   await fleet.add('runtime', { variables: { DATABASE_URL: second } });
-  return fleet;
+  return { ...fleet, homes: [databaseUrl, second] };
 }
 
 async function runCommand(env: Record<string, string>, args: readonly string[]): Promise<void> {

@@ -65,6 +65,7 @@ export function startFiveProcesses(
       url,
       key,
       databaseUrl: backends.databaseUrl,
+      homes: [backends.databaseUrl],
       commandEnv: variables,
       output: () => started.map((process) => process.output()).join('\n'),
       process: (name) => processes[name],

@@ -79,6 +79,7 @@ export function startFleet(options: FleetOptions, env: Record<string, string> = 
       url: balancer.url,
       key: await firstKey(variables, resources, options.command),
       databaseUrl: options.databaseUrl,
+      homes: [options.databaseUrl],
       commandEnv: variables,
       output: () => outputs.map((output) => output()).join('\n'),
       of,

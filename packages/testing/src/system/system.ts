@@ -12,6 +12,8 @@ export interface System extends AsyncDisposable {
   /** A key of a first account, with all scopes. */
   readonly key: string;
   readonly databaseUrl: string;
+  /** The databases in which deployments live: the same one, unless there are several. */
+  readonly homes: readonly string[];
   /** Variables for the command `orrery`: where its database is, and its server if the system is not in a folder of its own. */
   readonly commandEnv: Record<string, string>;
   /** What the processes wrote. */
@@ -36,6 +38,7 @@ export function startAllInOne(databaseUrl?: string, env: Record<string, string> 
       url,
       key,
       databaseUrl: databaseUrl ?? '',
+      homes: databaseUrl === undefined ? [] : [databaseUrl],
       commandEnv,
       output: process.output,
     };
