@@ -46,7 +46,10 @@ async function runEvidence(options: Given<typeof DEFAULTS>): Promise<void> {
   // Connections, plans, and a journal to prove.
   await execute();
   const { sizes } = await grow();
-  const proofs = heads.map((head, at) => head.replace(/head$/, `consistency?from=1000&to=${sizes[at]}`));
+  const proofs = heads.map((head, at) => {
+    const size = sizes[at] ?? 1;
+    return head.replace(/head$/, `consistency?from=${Math.ceil(size / 2)}&to=${size}`);
+  });
   const medians = await measureInTurns(
     [
       { name: NAMES.without, prepare: trees.putAway, measure: execute },
