@@ -1,5 +1,5 @@
-// How many entries a second the SDK verifies, with and without decisions: executions with one filtered read, from memory, no
-// network. `node bench/programs/verify-rate.mjs [--browser] [--profile]`
+// How many entries a second of one core the SDK verifies, with and without decisions: executions with one filtered read, from
+// memory, no network. `node bench/programs/verify-rate.mjs [--browser]`
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';

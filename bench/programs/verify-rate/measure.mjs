@@ -146,6 +146,13 @@ function serverOf({ entries, shown }) {
     });
 }
 
+/** Milliseconds of the processor, which others on the machine do not lengthen; in a browser, which does not tell, of the clock. */
+function spent() {
+  if (globalThis.process?.cpuUsage === undefined) return performance.now();
+  const { user, system } = globalThis.process.cpuUsage();
+  return (user + system) / 1000;
+}
+
 /** Entries a second, the best of three. */
 export async function measure() {
   const fetch = serverOf(journal());
@@ -156,11 +163,11 @@ export async function measure() {
       ['chain', false],
       ['decisions', true],
     ]) {
-      const from = performance.now();
+      const from = spent();
       const { valid, decisions: checked, firstDivergence } = await deployment.verifyHistory({ decisions });
       if (!valid || (decisions && checked.rerun !== ENTRIES - HORSES))
         throw new Error(JSON.stringify(firstDivergence));
-      rates[name] = Math.max(rates[name], Math.round((ENTRIES / (performance.now() - from)) * 1000));
+      rates[name] = Math.max(rates[name], Math.round((ENTRIES / (spent() - from)) * 1000));
     }
   return { entries: ENTRIES, perSecond: rates };
 }

@@ -56,6 +56,38 @@ it('decides on the state, the input, the time and the caller of then', () => {
     expect(agrees({ ...entry, ...change } as HashedEntry, decided(entry))).toBe(false);
 });
 
+it('takes the changes in any order: that of the members of a template is not kept', () => {
+  const template = (...ids: string[]) => ({
+    stateChanges: Object.fromEntries(ids.map((id) => [`horse:${id}`, { wins: { $increment: 1 } }])),
+  });
+  const kept = (...ids: string[]) =>
+    ({ ...definition, mutationSettings: { mode: 'direct', template: template(...ids) } }) as KeptDefinition;
+  const changes = ['H1', 'H2'].map((instanceId) => ({
+    ...{ entitySchema: 'horse', instanceId, op: instanceId === 'H1' ? 'update' : 'create', unset: [] },
+    ...{ set: { wins: instanceId === 'H1' ? 4 : 1 }, revision: instanceId === 'H1' ? 2 : 1 },
+  }));
+  const both = { ...entry, changes, result: null } as unknown as HashedEntry;
+  expect(agrees(both, decided(both, 3, kept('H1', 'H2')))).toBe(true);
+  expect(agrees(both, decided(both, 3, kept('H2', 'H1')))).toBe(true);
+  expect(agrees(both, decided(both, 3, kept('H1')))).toBe(false);
+});
+
+it('takes what is unset in any order: that of the members of a state is not kept', () => {
+  const kept = {
+    ...definition,
+    stateChanges: { horse: 'full' },
+    mutationSettings: { mode: 'direct', template: { 'horse:H1': { wins: 1 } } },
+  } as KeptDefinition;
+  const of = (...unset: string[]) =>
+    ({ ...entry, changes: [{ ...entry.changes[0], set: { wins: 1 }, unset }], result: null }) as HashedEntry;
+  const states = { horse: { H1: { wins: 3, a: 1, b: 2 } } };
+  const decision = rerun(of(), compileKept(kept), { worldAddress: '0xdef' }, viewOf(states));
+  if (decision.kind === 'needs') throw new Error('everything is in memory');
+  expect(agrees(of('a', 'b'), decision)).toBe(true);
+  expect(agrees(of('b', 'a'), decision)).toBe(true);
+  expect(agrees(of('b'), decision)).toBe(false);
+});
+
 it('decides what is set as timers', () => {
   const id = '019a0000-0000-7000-8000-000000000000';
   const followUps = [{ event: 'rest', input: { id: '{{ input.id }}' }, after: 'PT1M', key: 'k' }];

@@ -160,16 +160,24 @@ export function agrees(
   }
   if (decision.kind !== 'succeeded')
     return status === 'failed' && error?.code === decision.error.code && timers === undefined;
-  // The answer of a model is stored before it is applied, by which its members may change their order.
-  const ordered = llmHash === null ? (list: readonly InstanceChange[]) => list : byInstance;
-  const decided = ordered(decision.changes.map(journalled)) as unknown as JsonValue;
+  const decided = inOneOrder(decision.changes.map(journalled)) as unknown as JsonValue;
   return (
     status === 'succeeded' &&
-    sameJson(decided, ordered(changes) as unknown as JsonValue) &&
+    sameJson(decided, inOneOrder(changes) as unknown as JsonValue) &&
     sameJson(decision.result, result as JsonValue) &&
     sameJson(recordTimers(id, decision.followUps ?? []) as unknown as JsonValue, (timers ?? []) as never)
   );
 }
 
-const byInstance = (changes: readonly InstanceChange[]): InstanceChange[] =>
-  changes.toSorted((one, other) => (changeKey(one) < changeKey(other) ? -1 : 1));
+/**
+ * Changes come in the order of the members of a template or an answer, and what they unset in the order of a state's members:
+ * no hash covers these orders, and no store keeps them.
+ */
+function inOneOrder(changes: readonly InstanceChange[]): readonly InstanceChange[] {
+  const sorted = changes.map((change) =>
+    change.unset.length < 2 ? change : { ...change, unset: change.unset.toSorted() },
+  );
+  return sorted.length < 2
+    ? sorted
+    : sorted.sort((one, other) => (changeKey(one) < changeKey(other) ? -1 : 1));
+}
