@@ -2,6 +2,7 @@ import type { HashedEntry, JsonObject } from '@orrery/contracts';
 import { hashOf } from '@orrery/deciding';
 import { withClient } from '@orrery/testing/servers';
 import { expect, it, vi } from 'vitest';
+import { attribute } from './fake-catalog.js';
 import { sendsTo, WALLET } from './paying.js';
 import { plantDeployment, prepareHouse } from './running-runtime.js';
 
@@ -50,10 +51,25 @@ house.catalog.plantVersion({
   versionId: 64,
   mutationSettings: direct({ result: { by: '{{ walletAddress }}' } }),
 });
-const BINDINGS = ['increment', 'survey', 'leaders', 'fails', 'follows', 'signed'].map((event) => ({
-  event,
-  eventVersion: 1,
-}));
+house.catalog.plantSchema('place', [attribute('size', 'integer', { defaultValue: 1 })]);
+for (const [event, ...schemas] of [
+  ['places', 'place'],
+  ['both', 'counter', 'place'],
+] as const)
+  house.catalog.plantVersion({
+    event,
+    versionId: 65 + schemas.length,
+    readEntities: schemas.map((schema) => ({ schema })),
+    mutationSettings: direct({
+      result: { sizes: schemas.map((schema) => `{{ size(entities.${schema}) }}`) },
+    }),
+  });
+const BINDINGS = ['increment', 'survey', 'leaders', 'fails', 'follows', 'signed', 'places', 'both'].map(
+  (event) => ({
+    event,
+    eventVersion: 1,
+  }),
+);
 
 type Planted = Awaited<ReturnType<typeof plantDeployment>>;
 
@@ -91,6 +107,22 @@ it('decides each execution of a history again, and finds them as they are', asyn
     query: { from: 30, decisions: 'true' },
   });
   expect(data).toMatchObject({ valid: true, next: null });
+});
+
+it('decides again what reads several schemas whole, one of which the entry before has read', async () => {
+  const planted = await plantDeployment(house, { bindings: BINDINGS });
+  const { execute, createCounter, params } = planted;
+  await createCounter('a');
+  await house.call('instances.create', {
+    params,
+    body: { entitySchema: 'place', instanceId: 'x', state: {} },
+  });
+  await execute({}, {}, 'places');
+  await execute({}, {}, 'both');
+  expect(await verifyDecisions(planted)).toMatchObject({
+    valid: true,
+    decisions: { rerun: 2, notRerun: {} },
+  });
 });
 
 it('finds an execution that its definition does not give, in a chain that holds', async () => {

@@ -72,12 +72,17 @@ export function createDecisionCheck(
   const idOf = () => ++nextId;
   /** Brings into memory what a decision needs, until it is one. */
   const decided = async <T extends Decision | undefined>(seq: number, decide: () => T) => {
+    /** Schemas of which this decision has needed all instances: what is forgotten for one of them is loaded with it. */
+    const whole = new Set<string>();
     for (;;) {
       const decision = decide();
       if (decision?.kind !== 'needs') return decision as Exclude<T, { kind: 'needs' }>;
+      for (const schema of [...decision.schemas, ...(decision.searched ?? [])]) whole.add(schema);
       // All instances of a schema are learnt in the order of their creation, so before any alone.
-      if (decision.schemas.length > 0 || decision.searched !== undefined) memory = createInstanceMemory();
-      await load(db, deployment.id, memory, decision, seq - 1, idOf);
+      const isWhole = decision.schemas.length > 0 || decision.searched !== undefined;
+      if (isWhole) memory = createInstanceMemory();
+      const needs = isWhole ? { ...decision, schemas: [...whole] } : decision;
+      await load(db, deployment.id, memory, needs, seq - 1, idOf);
     }
   };
   const left = (why: NotRerun): undefined => {
