@@ -77,12 +77,13 @@ export function createDecisionCheck(
     for (;;) {
       const decision = decide();
       if (decision?.kind !== 'needs') return decision as Exclude<T, { kind: 'needs' }>;
-      for (const schema of [...decision.schemas, ...(decision.searched ?? [])]) whole.add(schema);
+      const needs: Needs = decision;
+      for (const schema of [...needs.schemas, ...(needs.searched ?? [])]) whole.add(schema);
       // All instances of a schema are learnt in the order of their creation, so before any alone.
-      const isWhole = decision.schemas.length > 0 || decision.searched !== undefined;
+      const isWhole = needs.schemas.length > 0 || needs.searched !== undefined;
       if (isWhole) memory = createInstanceMemory();
-      const needs = isWhole ? { ...decision, schemas: [...whole] } : decision;
-      await load(db, deployment.id, memory, needs, seq - 1, idOf);
+      const wanted = isWhole ? { ...needs, schemas: [...whole] } : needs;
+      await load(db, deployment.id, memory, wanted, seq - 1, idOf);
     }
   };
   const left = (why: NotRerun): undefined => {
