@@ -70,7 +70,8 @@ export const deploymentRecord = z
       .boolean()
       .describe('Whether executions are refused: by its owner, the operator or the state of the account.'),
     isLLMPublic: z.boolean().describe(LLM_PUBLIC),
-    isCodePublic: z.boolean().describe(CODE_PUBLIC),
+    // A runtime of the previous release leaves it out.
+    isCodePublic: z.boolean().default(false).describe(CODE_PUBLIC),
     aiModelId: nullableText.describe(MODEL),
     aiDailyBudgetUsd: z.number().min(0).nullable().describe(BUDGET),
     payToAddress: nullableText.describe(PAY_TO),
