@@ -15,6 +15,14 @@ it('the head before a time is told ten seconds after it by the clock of the data
     return (await house.ask('journal.headBefore', request)).head;
   };
   await clock.set(7000);
+  // Another deployment of the same process shows that it knows the time of the database: past the one that is asked for.
+  const other = await plantDeployment(house);
+  await expect
+    .poll(async () => {
+      await other.execute({ id: 'q' });
+      return ((await other.history())[0]?.executedAt ?? '') >= before;
+    })
+    .toBe(true);
   expect(await ask()).toBeNull();
   await clock.set(13_000);
   await expect.poll(ask).toMatchObject({ generation: 1, size: 2 });
