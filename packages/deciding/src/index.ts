@@ -48,6 +48,7 @@ export {
   type ReadSet,
   type Seen,
   type Success,
+  waitsForBeacon,
 } from './execution/execution.js';
 export { type PlannedFollowUp, recordTimers, timerIdOf } from './execution/follow-ups.js';
 export {

@@ -12,12 +12,12 @@ import type { Decider } from './core/prompting/model.js';
 import { createCatalogClient } from './lane/catalog/catalog-client.js';
 import type { Homes } from './lane/ownership/homes.js';
 import {
-  createOutsideWork,
   type LeaseKeeper,
   type LeaseKeeperOptions,
   partitionsFreed,
   startLeaseKeeper,
 } from './lane/ownership/lease-keeper.js';
+import { createOutsideWork } from './lane/ownership/outside-work.js';
 import { createRouter } from './lane/ownership/route-to-owner.js';
 import { createAfterCommit, startPublication } from './lane/publication/publication.js';
 import { createLanes, type Lanes } from './lane/queue/lanes.js';

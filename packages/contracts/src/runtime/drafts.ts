@@ -4,7 +4,7 @@ import { versionBody } from '../catalog/version-parts.js';
 import { DEPLOYMENT_PATH, IN_DEPLOYMENT } from '../names/names.js';
 import { operationsAt } from '../rpc/operation.js';
 import { aiModelId } from './ai.js';
-import { dryRunAnswer, executedEvent } from './execution.js';
+import { decidingErrors, dryRunAnswer, executedEvent } from './execution.js';
 
 export const draftRpcs = {
   'deployments.try': operationsAt(DEPLOYMENT_PATH, 'Execution', IN_DEPLOYMENT).write(
@@ -13,30 +13,7 @@ export const draftRpcs = {
     'Try a version of an event that is not saved: a dry run of it',
     {
       access: { scope: 'execute', relation: 'owner' },
-      errors: [
-        ...versionErrors,
-        'mutation_missing',
-        'invalid_input',
-        'template_failed',
-        'operator_type_mismatch',
-        'change_not_allowed',
-        'invalid_change_key',
-        'change_too_large',
-        'invalid_state',
-        'invalid_result',
-        'unknown_ai_model',
-        'ai_model_unpriced',
-        'read_set_too_large',
-        'limit_reached',
-        'deployment_paused',
-        'budget_exhausted',
-        'prompt_too_large',
-        'ai_model_unavailable',
-        'randomness_unavailable',
-        'too_many_waiting',
-        'ai_output_invalid',
-        'invalid_follow_up',
-      ],
+      errors: [...versionErrors, ...decidingErrors],
       body: z
         .strictObject({
           event: executedEvent.event.describe('Name of the event, which need not exist.'),

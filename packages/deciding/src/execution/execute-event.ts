@@ -34,7 +34,7 @@ export function decideExecution(execution: Execution, instances: InstanceView): 
   const recalled = recallFor(execution, found.read, instances);
   if (recalled.kind !== 'read') return recalled;
   const { read } = recalled;
-  const drawing = execution.randomness && startDrawing(execution.randomness);
+  const drawing = drawingOf(execution);
   const decision = orFailed(() => {
     const proposal = decideDirect(execution, read, drawing?.draws);
     return applyAndCheck(execution, read, proposal, instances, drawing);
@@ -42,6 +42,9 @@ export function decideExecution(execution: Execution, instances: InstanceView): 
   const remembered = read.history && { readHistoryHash: read.history.hash };
   return withRecorded(decision, { ...remembered, ...drawing?.recorded() });
 }
+
+/** Undefined: nothing is drawn. */
+const drawingOf = ({ randomness }: Execution): Drawing | undefined => randomness && startDrawing(randomness);
 
 /** What an entry says of its decision, however that ended. */
 function withRecorded(decision: Decision, recorded: Recorded): Decision {
@@ -88,7 +91,7 @@ export const applyProposal = (
   proposal: Proposal,
   instances: InstanceView,
 ): Decision => {
-  const drawing = execution.randomness && startDrawing(execution.randomness);
+  const drawing = drawingOf(execution);
   const decision = orFailed(() => applyAndCheck(execution, read, proposal, instances, drawing));
   return withRecorded(decision, { ...drawing?.recorded() });
 };
@@ -104,7 +107,7 @@ export function applyMutation(
   mutation: JsonObject,
   instances: InstanceView,
 ): Decision {
-  const drawing = execution.randomness && startDrawing(execution.randomness);
+  const drawing = drawingOf(execution);
   const decided = orFailed(() =>
     applyAndCheck(execution, read, proposalOf(mutation, 'model'), instances, drawing),
   );

@@ -61,13 +61,19 @@ export interface CompiledDefinition {
   readonly followUps: readonly CompiledFollowUp[];
   /** Whether an execution may draw random numbers. */
   readonly draws: boolean;
-  /** Whether it draws from a round of the public beacon, which it waits for. What is replayed waits for nothing. */
-  readonly awaitsBeacon: boolean;
+  /** Whether it draws from a round of the public beacon. */
+  readonly drawsFromBeacon: boolean;
   problemsOfInput(input: JsonObject): FieldProblem[];
   problemsOfResult(result: JsonObject | null, told: Told): FieldProblem[];
   /** A schema of the version. @throws `unknown_entity_schema` */
   schemaNamed(name: string): CompiledSchema;
 }
+
+/** Whether an execution waits for a round of the beacon. What is replayed draws what was drawn then. */
+export const waitsForBeacon = (
+  { drawsFromBeacon }: CompiledDefinition,
+  replay: object | undefined,
+): boolean => drawsFromBeacon && replay === undefined;
 
 /** @throws `invalid_template`, `validation_failed` for a definition that no catalog would have saved */
 export function compileDefinition(definition: VersionDefinition): CompiledDefinition {
@@ -84,7 +90,7 @@ export function compileDefinition(definition: VersionDefinition): CompiledDefini
     template,
     followUps,
     draws,
-    awaitsBeacon: draws && definition.executionSettings?.randomness === 'drand',
+    drawsFromBeacon: draws && definition.executionSettings?.randomness === 'drand',
     problemsOfInput: contractCheck(definition.inputSchema, 'inputSchema'),
     problemsOfResult: (result, told) => problemsOfResult(result ?? {}, told),
     schemaNamed: (name) => {

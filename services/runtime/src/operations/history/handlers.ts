@@ -64,7 +64,7 @@ export function historyHandlers({
     // That of a what-if fork may be deleted; its journal is there.
     const source = deployment.source ? await directory.byAddress(deployment.source.address) : undefined;
     const known = { keys: randomnessKeys, beacon: () => beacons.chain().catch(() => undefined) };
-    return (trx: typeof db) => createDecisionCheck(trx, { ...deployment, source }, seq, known);
+    return (trx: typeof db) => createDecisionCheck(trx, { ...deployment, source }, seq, known, signal);
   };
   return {
     'history.list': async ({ params, query }, { caller }) =>

@@ -39,7 +39,7 @@ import {
   withTexts,
 } from '../requests/resolve-event.js';
 import type { RunDependencies } from '../requests/run-dependencies.js';
-import { callDecider, deciderRequestOf, type UncheckedRequest, verdictOf } from '../steps/decide-run.js';
+import { callDecider, deciderRequestOf, type UncheckedRequest, verdictOf } from '../steps/ask-decider.js';
 
 interface Tried {
   /** Another version than the bound one. */

@@ -7,7 +7,7 @@ import {
   ServiceError,
 } from '@orrery/contracts';
 import { type KeyedRequest, toCallError } from '@orrery/database';
-import { decideExecution, uuidV7 } from '@orrery/deciding';
+import { decideExecution, uuidV7, waitsForBeacon } from '@orrery/deciding';
 import { withinTime } from '@orrery/service-kit';
 import type { Payment } from '../../core/payments/payment.js';
 import { usableModel } from '../../core/prompting/model.js';
@@ -87,7 +87,7 @@ export function executionItem(
     const { definition } = confirmed ?? {};
     // What is not confirmed yet may turn out to draw from it.
     const chain =
-      definition === undefined || (definition.awaitsBeacon && request.replay === undefined)
+      definition === undefined || waitsForBeacon(definition, request.replay)
         ? beacons.knownChain()
         : undefined;
     const round = chain && { chain: chain.hash, number: roundFor(chain, now) };
@@ -102,7 +102,8 @@ export function executionItem(
       const confirming = confirmVersion(catalog, state, request);
       // A catalog that is away is waited for by the run.
       confirmed = await (asynchronous ? confirming.catch(() => undefined) : confirming);
-      if (confirmed?.definition?.awaitsBeacon && request.replay === undefined) await beacons.chain();
+      if (confirmed?.definition && waitsForBeacon(confirmed.definition, request.replay))
+        await beacons.chain();
       if (
         request.offer !== undefined &&
         priceOf(confirmed?.definition, request) > 0 &&
@@ -125,7 +126,7 @@ export function executionItem(
       if (asynchronous) return accept(state, now);
       const { input, replay } = request;
       const { definition } = resolved;
-      const isToWait = definition.awaitsBeacon && replay === undefined;
+      const isToWait = waitsForBeacon(definition, replay);
       const drawn = { run: runId, input, replayed: replay?.seed };
       const randomness = definition.draws && !isToWait ? sourceFor(randomnessKeys, state, drawn) : undefined;
       const execution = executionOf(resolved, state, request, call, limits, now, randomness);

@@ -119,7 +119,7 @@ export function failedOutcome(
     recorded,
   };
   const entry = draftOf(resolved, execution, details, outcome);
-  const before = execution.randomness && commitmentBefore(execution.randomness, details.state, execution.now);
+  const before = committedBefore(execution, details);
   return {
     kind: 'commit',
     effects: { entry, before, durationMs: inMicroseconds(elapsed()), llm: evidence?.llm ?? null },
@@ -192,7 +192,7 @@ function succeededOutcome(
       durationMs: inMicroseconds(elapsed()),
       pushes,
       llm: evidence?.llm ?? null,
-      before: execution.randomness && commitmentBefore(execution.randomness, details.state, execution.now),
+      before: committedBefore(execution, details),
       ...set,
     },
     answer: (sealed) => ({ reply: answerOf(sealed, pushes?.targetChains ?? []) }),
@@ -206,3 +206,7 @@ function planOf({ targetChains, onchain }: Resolved['binding']): PushPlan | null
     ? { targetChains, onchain }
     : { targetChains: [], onchain: null, headChains: targetChains };
 }
+
+/** What has to be committed before the entry of an execution that has drawn random numbers. */
+const committedBefore = ({ randomness, now }: Execution, { state }: EntryDetails) =>
+  randomness && commitmentBefore(randomness, state, now);

@@ -4,7 +4,7 @@ import type { Decider, ModelList } from '../../core/prompting/model.js';
 import type { RandomnessKeys } from '../../core/randomness/secrets.js';
 import type { CatalogClient } from '../../lane/catalog/catalog-client.js';
 import type { Homes } from '../../lane/ownership/homes.js';
-import type { OutsideWork } from '../../lane/ownership/lease-keeper.js';
+import type { OutsideWork } from '../../lane/ownership/outside-work.js';
 import type { Lanes } from '../../lane/queue/lanes.js';
 import type { HeldPartitions } from '../../store/leases/leases.js';
 import type { Db } from '../../store/tables/schema.js';

@@ -1,40 +1,24 @@
 import { isDeepStrictEqual } from 'node:util';
-import {
-  asServiceError,
-  canonicalHash,
-  type ExecutionAnswer,
-  findUnsafeJson,
-  isJsonObject,
-  type JsonObject,
-  ServiceError,
-} from '@orrery/contracts';
+import { asServiceError, type ExecutionAnswer, type JsonObject, ServiceError } from '@orrery/contracts';
 import {
   applyMutation,
-  changeKey,
   type Decision,
   decideExecution,
-  type Execution,
   type ReadSet,
   readForExecution,
   recallFor,
 } from '@orrery/deciding';
-import { type Clock, monotonicOf, withinTime } from '@orrery/service-kit';
-import {
-  type CheckProposal,
-  type DeciderAnswer,
-  DeciderFailed,
-  type DeciderRequest,
-  type Evidence,
-  evidenceOf,
-  usableModel,
-} from '../../core/prompting/model.js';
+import { type Clock, monotonicOf } from '@orrery/service-kit';
+import type { CheckProposal, DeciderAnswer } from '../../core/prompting/model.js';
 import type { ItemOutcome } from '../../lane/items/work-item.js';
 import { partitionOf } from '../../store/leases/leases.js';
 import { endOf, isPaid, paymentOf } from '../../store/runs/run-store.js';
-import { type DeploymentState, inTheWayOf } from '../../store/state/deployment-state.js';
+import { inTheWayOf } from '../../store/state/deployment-state.js';
 import { conclude, failedOutcome } from '../requests/conclude.js';
-import type { Briefing, Resolved } from '../requests/resolve-event.js';
+import type { Briefing } from '../requests/resolve-event.js';
 import type { RunDependencies } from '../requests/run-dependencies.js';
+import { callDecider, deciderRequestOf, type UncheckedRequest, verdictOf } from './ask-decider.js';
+import { fingerprintOf, type ReadFingerprint, stillFits } from './read-fingerprint.js';
 import {
   endRun,
   evidenceColumn,
@@ -42,116 +26,12 @@ import {
   holdsOf,
   NOTHING,
   openItem,
-  type ReadFingerprint,
   runItem,
   type Step,
   type StepContext,
   updateRun,
 } from './run-item.js';
 import { stageRun } from './settle-run.js';
-
-/** Calls the decider, at most until the request's deadline, even if it ignores its signal. @throws DeciderFailed */
-export async function callDecider(
-  { decider, clock }: RunDependencies,
-  request: DeciderRequest,
-  signal: AbortSignal,
-): Promise<DeciderAnswer> {
-  const ask = (either: AbortSignal) => decider(request, either);
-  try {
-    return usable(await withinTime(clock, request.deadline - clock.monotonic(), signal, ask));
-  } catch (error) {
-    throw error instanceof DeciderFailed ? error : new DeciderFailed(error);
-  }
-}
-
-/** The answer passes the guard of every entrance; its evidence is made storable, not refused. */
-function usable({ mutation, ...evidence }: DeciderAnswer): DeciderAnswer {
-  if (!isJsonObject(mutation)) throw invalid('The proposal is no JSON object.', evidence);
-  const unsafe = findUnsafeJson(mutation);
-  if (unsafe !== undefined) throw invalid(`${unsafe.pointer || 'proposal'}: ${unsafe.message}`, evidence);
-  return { mutation, ...evidenceOf(evidence) };
-}
-
-const invalid = (detail: string, evidence: Partial<Evidence>) =>
-  new DeciderFailed(new ServiceError('ai_output_invalid', detail), evidence);
-
-/** What a decider is given; the check of its proposal is added outside the lane. */
-export type UncheckedRequest = Omit<DeciderRequest, 'check'>;
-
-/** What a decider is given of an execution that has read. @throws `ai_model_unavailable` */
-export function deciderRequestOf(
-  { models, budgets }: RunDependencies,
-  { execution, state, briefing }: { execution: Execution; state: DeploymentState; briefing: Briefing },
-  read: ReadSet,
-  named: Pick<DeciderRequest, 'executionId' | 'deadline' | 'isHolding'>,
-): UncheckedRequest {
-  const { definition, deployment, event, input } = execution;
-  const { id: deploymentId, row } = state;
-  const { executionId, deadline } = named;
-  const accountId = row.owner_account_id;
-  return {
-    ...named,
-    deployment,
-    accountId,
-    definition: definition.definition,
-    world: briefing.world,
-    model: usableModel(models, briefing.modelId),
-    input,
-    entities: read.entities,
-    history: read.history,
-    budget: budgets.of({
-      executionId,
-      deploymentId,
-      accountId,
-      event,
-      dailyBudgetUsd: row.ai_daily_budget_usd,
-      deadline,
-    }),
-  };
-}
-
-/** Why a decision on a proposal is refused as invalid output, if it is. */
-export function verdictOf(decision: Decision): ItemOutcome<string | undefined> {
-  if (decision.kind === 'needs') return { kind: 'needs', needs: decision };
-  const isInvalid = decision.kind === 'failed' && decision.error.code === 'ai_output_invalid';
-  return { kind: 'answer', answer: isInvalid ? reasonOf(decision.error) : undefined };
-}
-
-/** All that is known to be wrong, one problem a line. */
-const reasonOf = ({ message, errors }: ServiceError): string =>
-  errors.length < 2 ? message : errors.map((problem) => `${problem.pointer}: ${problem.message}`).join('\n');
-
-/**
- * The fingerprint of the binding, the definition, the deployment's mode, each instance read (its revision and its row's
- * id, since a re-created instance starts again at revision 1), the schemas read whole, the world's texts and the model.
- * When it is the same again, nothing of that has changed.
- */
-export function fingerprintOf(
-  { binding, definition }: Resolved,
-  { row, instances }: { readonly row: { readonly mode: string } } & Pick<DeploymentState, 'instances'>,
-  { reads, wholeSchemas, searched = [] }: Pick<ReadSet, 'reads' | 'wholeSchemas'> & Partial<ReadSet>,
-  { world, modelId }: Briefing,
-): ReadFingerprint {
-  const all = searched.length === 0 ? reads : [...reads, ...searched];
-  const read = all.map(({ entitySchema, instanceId, revision }) => [
-    changeKey({ entitySchema, instanceId }),
-    revision,
-    instances.get(entitySchema, instanceId)?.id ?? 0,
-  ]);
-  const hash = canonicalHash({
-    binding: [binding.id, binding.versionId, binding.updatedAt.toISOString()],
-    definition: definition.definition.hash,
-    mode: row.mode,
-    read: read.sort(([a], [b]) => (String(a) < String(b) ? -1 : 1)),
-    wholeSchemas: [...wholeSchemas].sort(),
-  });
-  return { hash, world: world.hash, modelId };
-}
-
-/** Whether a stored fingerprint (the column `basis`) still fits. */
-export const stillFits = (stored: JsonObject | null, now: ReadFingerprint): boolean =>
-  stored !== null &&
-  Object.entries(now).every(([part, value]) => !(part in stored) || stored[part] === value);
 
 /** Checks proposals for a run in its deployment's lane. What else may end the run is left to its next step. */
 const checkForRun =

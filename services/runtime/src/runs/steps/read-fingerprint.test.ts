@@ -1,6 +1,6 @@
 import type { CompiledDefinition } from '@orrery/deciding';
 import { describe, expect, test } from 'vitest';
-import { fingerprintOf, stillFits } from './decide-run.js';
+import { fingerprintOf, stillFits } from './read-fingerprint.js';
 import { holdsOf } from './run-item.js';
 
 const at = (time: number) => new Date(Date.UTC(2026, 10, 22) + time);

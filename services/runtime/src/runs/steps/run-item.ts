@@ -5,7 +5,14 @@ import {
   ServiceError,
   toErrorReply,
 } from '@orrery/contracts';
-import { changeKey, type Execution, LLM_TEXTS, type RandomSource, type Success } from '@orrery/deciding';
+import {
+  changeKey,
+  type Execution,
+  LLM_TEXTS,
+  type RandomSource,
+  type Success,
+  waitsForBeacon,
+} from '@orrery/deciding';
 import { monotonicOf } from '@orrery/service-kit';
 import type { Payment } from '../../core/payments/payment.js';
 import { type DeciderAnswer, type Evidence, evidenceOf } from '../../core/prompting/model.js';
@@ -38,6 +45,7 @@ import {
   withTexts,
 } from '../requests/resolve-event.js';
 import type { RunDependencies } from '../requests/run-dependencies.js';
+import type { ReadFingerprint } from './read-fingerprint.js';
 import { failedAfterStaging, stagedOutcomeOf } from './staged-outcome.js';
 
 /** A step that is to be taken: a run as its row has it, and what takes it to its next state. */
@@ -72,19 +80,6 @@ export interface Ending {
   readonly evidence?: Evidence;
   /** The run has read, so it leaves a failed entry. A run that called its decider has always read. */
   readonly hasRead?: boolean;
-}
-
-/**
- * What a decision was made on. `hash` covers the data read from the deployment. The world's texts and the model stand
- * beside it: the previous release stored and compares `hash` alone.
- */
-export interface ReadFingerprint {
-  readonly hash: string;
-  /** The hash of the world's texts. */
-  readonly world: string;
-  readonly modelId: string | null;
-  /** Of what the decider was given of the journal. It is recorded and not compared (ADR 40). */
-  readonly readHistoryHash?: string;
 }
 
 /** The evidence of all decisions of a run, in their order. The answer of the last one may wait to be applied. */
@@ -196,7 +191,7 @@ function sourceOf(
   if (!definition.draws || drive.ending !== undefined) return undefined;
   const { input, replay, round } = requestOf(row);
   const earlier = row.staged === null ? undefined : stagedOutcomeOf(row).entry.recorded?.randomness;
-  if (earlier === undefined && definition.awaitsBeacon && replay === undefined) {
+  if (earlier === undefined && waitsForBeacon(definition, replay)) {
     if (round === undefined) throw new ServiceError('randomness_unavailable', NO_ROUND);
     drive.round = round;
     return drive.beacon === undefined ? 'beacon' : sourceOfBeacon(drive.beacon, row.id, input);

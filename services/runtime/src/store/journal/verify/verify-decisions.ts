@@ -43,6 +43,8 @@ const MOST_BYTES = 64 * 1024 * 1024;
 /** Instances of one schema that a search may go through, and one more. */
 const MOST_OF_SCHEMA = 10_001;
 const FOLDED_AT_ONCE = 50;
+/** A decision needs what it reads, then what it remembers, then what it changes: far fewer rounds than this. */
+const MOST_ROUNDS = 50;
 
 /**
  * Decides the executions of entries again, in order, on the instances as they were before each (docs/history.md
@@ -53,6 +55,7 @@ export function createDecisionCheck(
   deployment: DecidedDeployment,
   until: number,
   known: SeedKnowledge,
+  signal: AbortSignal,
 ) {
   const counts: DecisionCounts = { rerun: 0, notRerun: {} };
   const seeds = createSeedCheck(db, deployment, known);
@@ -74,7 +77,8 @@ export function createDecisionCheck(
   const decided = async <T extends Decision | undefined>(seq: number, decide: () => T) => {
     /** Schemas of which this decision has needed all instances: what is forgotten for one of them is loaded with it. */
     const whole = new Set<string>();
-    for (;;) {
+    for (let round = 0; round < MOST_ROUNDS; round += 1) {
+      signal.throwIfAborted();
       const decision = decide();
       if (decision?.kind !== 'needs') return decision as Exclude<T, { kind: 'needs' }>;
       const needs: Needs = decision;
@@ -85,6 +89,7 @@ export function createDecisionCheck(
       const wanted = isWhole ? { ...needs, schemas: [...whole] } : needs;
       await load(db, deployment.id, memory, wanted, seq - 1, idOf);
     }
+    throw new Error(`entry ${seq} still needs what was brought into memory ${MOST_ROUNDS} times`);
   };
   const left = (why: NotRerun): undefined => {
     counts.notRerun[why] = (counts.notRerun[why] ?? 0) + 1;

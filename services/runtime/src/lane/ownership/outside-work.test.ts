@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { systemClock } from '@orrery/service-kit';
 import { expect, it, vi } from 'vitest';
-import { createChooseMoving, createOutsideWork } from './lease-keeper.js';
+import { createChooseMoving, createOutsideWork } from './outside-work.js';
 
 const MINE = [0, 32, 16, 48];
 
