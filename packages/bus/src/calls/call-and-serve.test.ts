@@ -1,6 +1,6 @@
 import { defineContract, rpc, ServiceError } from '@orrery/contracts';
 import { createLogger, systemClock } from '@orrery/service-kit';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import type { Answer, Exchange, Frame } from '../ports/transport.js';
 import { errorFrame } from '../wire/wire-format.js';
@@ -74,15 +74,19 @@ it.each([
 });
 
 it('lets others have their turn while it writes a long list', async () => {
-  const item = Array.from({ length: 20_000 }, (_, at) => ({ at }));
+  // A clock of the test's own: each look at it finds 6 ms gone, so every second item ends a turn of 10 ms.
+  let now = 0;
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => (now += 6));
   let turns = 0;
   const count = () => {
     turns += 1;
     counting = setImmediate(count);
   };
   let counting = setImmediate(count);
-  const body = await written({ data: Array.from({ length: 50 }, () => item) });
+  const data = Array.from({ length: 50 }, (_, at) => ({ at }));
+  const body = await written({ data });
   clearImmediate(counting);
-  expect(body).toBe(JSON.stringify({ data: Array.from({ length: 50 }, () => item) }));
+  clock.mockRestore();
+  expect(body).toBe(JSON.stringify({ data }));
   expect(turns).toBeGreaterThan(5);
 });
