@@ -182,7 +182,7 @@ export const OF_DECISIONS: Readonly<Record<string, Tampering>> = {
   'another timer, all hashes new': rewritten('later', ({ timers = [] }) => ({
     timers: timers.map((timer) => ({ ...timer, dueAt: '2036-01-01T00:00:00.000Z' })),
   })),
-  'another revision of the rules, all hashes new': rewritten('leaders', () => ({ evaluator: 2 })),
+  'another revision of the rules, all hashes new': rewritten('leaders', () => ({ evaluator: 1 })),
   'another definition named, all hashes new': ({ client, story, journal: before }) => {
     const other = before.findLast(byEvent('leaders'))?.versionHash ?? null;
     const last = before.findLast(byEvent('clock'))?.seq;
@@ -288,7 +288,7 @@ const otherCaller = rewrittenAll(({ seq, event }) =>
 /** Tamperings with the revision of the rules, and with what checkpoints are made of, in a journal that has a stored tree. */
 export const OF_CHECKPOINTS: Readonly<Record<string, Tampering>> = {
   'another revision of the rules from the first on, all hashes new': rewrittenAll((entry) =>
-    execution(entry) ? { evaluator: 2 } : undefined,
+    execution(entry) ? { evaluator: 1 } : undefined,
   ),
   'an entry of the first version, all hashes new': rewritten('leaders', () => ({
     v: 1,

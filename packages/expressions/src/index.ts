@@ -5,6 +5,7 @@ export {
   compileEntitySchema,
 } from './attributes/attribute.js';
 export { functionNames } from './cel/functions/table.js';
+export { keepReadOrder } from './cel/values/cel-value.js';
 export {
   CONDITION_NAMES,
   type Condition,
@@ -66,7 +67,12 @@ export { type CompiledContract, compileContract, toJsonSchema } from './schemas/
 export { undeclaredStep } from './schemas/covers-path.js';
 export { checkAgainst } from './schemas/keywords/validation.js';
 export { compileTemplate } from './templates/compile-template.js';
-export { type CompiledTemplate, evaluateTemplate, failureDetail } from './templates/evaluate-template.js';
+export {
+  type CompiledTemplate,
+  type Evaluation,
+  evaluateTemplate,
+  failureDetail,
+} from './templates/evaluate-template.js';
 export { isPlaceholder } from './templates/find-placeholders.js';
 export {
   CRON_NAME_KINDS,

@@ -21,7 +21,7 @@ function run(expression: string): string {
   );
   if (!compiled.ok) return compiled.problems[0]?.code ?? '';
   const draws = new Draws(() => new Uint8Array(32));
-  const result = evaluateTemplate(compiled.template, names, draws);
+  const result = evaluateTemplate(compiled.template, names, { draws });
   return result.ok ? 'ok' : 'failed';
 }
 

@@ -51,6 +51,11 @@ house.catalog.plantVersion({
   versionId: 64,
   mutationSettings: direct({ result: { by: '{{ walletAddress }}' } }),
 });
+house.catalog.plantVersion({
+  event: 'loops',
+  versionId: 68,
+  mutationSettings: direct({ result: { keys: '{{ input.map(k, k) }}', text: 'of {{ input }}' } }),
+});
 house.catalog.plantSchema('place', [attribute('size', 'integer', { defaultValue: 1 })]);
 for (const [event, ...schemas] of [
   ['places', 'place'],
@@ -64,12 +69,20 @@ for (const [event, ...schemas] of [
       result: { sizes: schemas.map((schema) => `{{ size(entities.${schema}) }}`) },
     }),
   });
-const BINDINGS = ['increment', 'survey', 'leaders', 'fails', 'follows', 'signed', 'places', 'both'].map(
-  (event) => ({
-    event,
-    eventVersion: 1,
-  }),
-);
+const BINDINGS = [
+  'increment',
+  'survey',
+  'leaders',
+  'fails',
+  'follows',
+  'signed',
+  'places',
+  'both',
+  'loops',
+].map((event) => ({
+  event,
+  eventVersion: 1,
+}));
 
 type Planted = Awaited<ReturnType<typeof plantDeployment>>;
 
@@ -122,6 +135,17 @@ it('decides again what reads several schemas whole, one of which the entry befor
   expect(await verifyDecisions(planted)).toMatchObject({
     valid: true,
     decisions: { rerun: 2, notRerun: {} },
+  });
+});
+
+it('decides the same on what was sent and on what is stored, which has its members in another order', async () => {
+  const planted = await plantDeployment(house, { bindings: BINDINGS });
+  await planted.execute({ zz: 1, b: 2, aaa: 3, a: 4 }, {}, 'loops');
+  const [{ result }] = (await planted.history()) as unknown as [{ result: JsonObject }];
+  expect(result['keys']).toEqual(['a', 'aaa', 'b', 'zz']);
+  expect(await verifyDecisions(planted)).toMatchObject({
+    valid: true,
+    decisions: { rerun: 1, notRerun: {} },
   });
 });
 

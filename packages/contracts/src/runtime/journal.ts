@@ -87,9 +87,14 @@ export type JournalVersion = z.infer<typeof journalVersion>;
 
 /**
  * The revision of the rules by which templates, guards and changes are computed. It rises when the outcome of any execution
- * could change, so that a decision can be computed again by the rules that made it.
+ * could change, so that a decision can be computed again by the rules that made it. Earlier ones stay (docs/adr/0049).
  */
-export const EVALUATOR = 1;
+export const EVALUATOR = 2;
+/** A revision that this release has. */
+export type Evaluator = 1 | typeof EVALUATOR;
+
+export const isEvaluator = (revision: number | undefined): revision is Evaluator =>
+  revision === 1 || revision === EVALUATOR;
 
 /** What set an execution or a timer. */
 export const entryCause = z

@@ -154,7 +154,7 @@ test('the reason does not repeat what a model wrote, which is for its owner', ()
   );
   expect(reasons).toEqual([
     ['The attribute "wins" must be a whole number.'],
-    ['The value must be of type string.', 'The field is not declared.'],
+    ['The field is not declared.', 'The value must be of type string.'],
   ]);
 });
 

@@ -1,5 +1,7 @@
 import {
   type ChangeMode,
+  EVALUATOR,
+  type Evaluator,
   type FieldProblem,
   findUnsafeJson,
   instanceId as instanceIdRule,
@@ -41,6 +43,12 @@ export interface Proposal {
   readonly result: JsonObject | null;
 }
 
+/** Sorted by UTF-16 code units of `horse:HORSE_1`. */
+export const inOrderOfKeys = <T extends InstanceName>(changes: readonly T[]): readonly T[] =>
+  changes.length < 2
+    ? changes
+    : changes.toSorted((one, other) => (changeKey(one) < changeKey(other) ? -1 : 1));
+
 /** What a proposal does to one instance. */
 export interface ProposedChange extends InstanceName {
   /** `$delete` in place of attributes. */
@@ -59,12 +67,15 @@ interface ProposedOperation {
 
 /** The proposal of a direct template. @throws `template_failed` with the placeholder and the reason as facts */
 export const decideDirect = (execution: Execution, read: ReadSet, draws?: Draws): Proposal =>
-  proposalOf(evaluate(execution, read, draws), 'template');
+  proposalOf(evaluate(execution, read, draws), 'template', execution.evaluator);
 
 function evaluate(execution: Execution, read: ReadSet, draws: Draws | undefined): JsonValue {
-  const { template } = execution.definition;
+  const {
+    definition: { template },
+    evaluator,
+  } = execution;
   if (template === null) throw new ServiceError('mutation_missing', 'This version has no template.');
-  const evaluated = evaluateTemplate(template, templateScope(execution, read), draws);
+  const evaluated = evaluateTemplate(template, templateScope(execution, read), { draws, evaluator });
   if (!evaluated.ok) {
     const { placeholder, pointer, reason } = evaluated.problem;
     throw templateFailed(failureDetail(evaluated.problem), { placeholder, pointer, reason });
@@ -105,15 +116,17 @@ export function templateScope(
 
 /**
  * The proposal in an evaluated template or in a model's answer. Operators count in templates only: a model's
- * `{ "$increment": 1 }` is a value like any other. @throws `invalid_change_key`, `template_failed`
+ * `{ "$increment": 1 }` is a value like any other. Revision 1 of the rules leaves changes in the order in which they were
+ * made, later ones sort them: the first that is refused is the failure. @throws `invalid_change_key`, `template_failed`
  */
-export function proposalOf(mutation: JsonValue, from: Proposer): Proposal {
+export function proposalOf(mutation: JsonValue, from: Proposer, evaluator: Evaluator = EVALUATOR): Proposal {
   const parsed = parseMutation(mutation);
   if (!parsed.ok) throw refusalOf(parsed.problems);
-  const changes = Object.entries(parsed.mutation.stateChanges);
+  const entries = Object.entries(parsed.mutation.stateChanges);
+  const changes = entries.map(([key, change]) => changeOf(key, change, from === 'template'));
   return {
     from,
-    changes: changes.map(([key, change]) => changeOf(key, change, from === 'template')),
+    changes: evaluator === 1 ? changes : inOrderOfKeys(changes),
     result: parsed.mutation.result,
   };
 }

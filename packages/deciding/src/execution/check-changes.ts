@@ -1,5 +1,7 @@
 import {
   didYouMean,
+  EVALUATOR,
+  type Evaluator,
   type FieldProblem,
   fieldProblem,
   findUnsafeJson,
@@ -77,6 +79,10 @@ const brand = (changes: CheckedChange[]): CheckedChanges => changes as unknown a
 /** The changes of a failed execution, or of an entry that touches no instance. */
 export const noChanges = (): CheckedChanges => brand([]);
 
+interface CheckOptions extends Partial<Told> {
+  readonly keepIdle?: boolean;
+}
+
 /**
  * Checks that every touched instance satisfies its schema. An update that sets and removes nothing is dropped, unless
  * `keepIdle`. @throws `invalid_state` with the first 20 problems
@@ -84,7 +90,7 @@ export const noChanges = (): CheckedChanges => brand([]);
 export function checkStates(
   applied: readonly AppliedChange[],
   { stateBytes }: Pick<ExecutionLimits, 'stateBytes'>,
-  { keepIdle = false, showsValues = true } = {},
+  { keepIdle = false, showsValues = true, evaluator = EVALUATOR }: CheckOptions = {},
 ): CheckedChanges {
   const problems: FieldProblem[] = [];
   const patterns: PatternWork = { left: MAX_PATTERN_WORK };
@@ -99,7 +105,9 @@ export function checkStates(
       facts: { problems: problems.slice(0, MAX_PROBLEMS).map((problem) => ({ ...problem })) },
     });
   }
-  return brand(applied.map(changeOf).filter((change) => keepIdle || !isIdle(change)));
+  return brand(
+    applied.map((change) => changeOf(change, evaluator)).filter((change) => keepIdle || !isIdle(change)),
+  );
 }
 
 function problemsOf(
@@ -120,7 +128,10 @@ function problemsOf(
 const NOTHING: FieldProblem[] = [];
 const pointerTo = (change: AppliedChange): string => toPointer([changeKey(change)]);
 
-function changeOf({ entitySchema, instanceId, before, after, named }: AppliedChange): CheckedChange {
+function changeOf(
+  { entitySchema, instanceId, before, after, named }: AppliedChange,
+  evaluator: Evaluator,
+): CheckedChange {
   const revision = (before?.revision ?? 0) + 1;
   const made = (op: InstanceChange['op'], set: JsonObject, unset: string[]): CheckedChange => ({
     entitySchema,
@@ -134,7 +145,7 @@ function changeOf({ entitySchema, instanceId, before, after, named }: AppliedCha
   if (after === null) return made('delete', {}, []);
   if (before === null) return made('create', after, []);
   const { set, unset } = differenceOf(before.state, after, named);
-  return made('update', set, unset);
+  return made('update', set, evaluator === 1 ? unset : unset.sort());
 }
 
 const isIdle = ({ op, set, unset }: CheckedChange): boolean =>

@@ -1,4 +1,4 @@
-import { canonicalJson, type JsonObject, type JsonValue } from '@orrery/contracts';
+import { canonicalJson, type Evaluator, type JsonObject, type JsonValue } from '@orrery/contracts';
 import { functionNames } from '@orrery/expressions';
 import { decideExecution } from './execute-event.js';
 import { executionOf, viewOf } from './execution.test-support.js';
@@ -8,6 +8,8 @@ export interface CorpusCase {
   readonly parts: Parameters<typeof executionOf>[0];
   readonly input: JsonObject;
   readonly states: Parameters<typeof viewOf>[0];
+  /** Tells it from others that run the same. */
+  readonly name?: string;
 }
 
 /** Two attributes of each type, one with a default and constraints. */
@@ -263,6 +265,70 @@ export const corpusCases = (): CorpusCase[] => [
   ...drawing(),
 ];
 
+/** The same object with its members made in several orders; JavaScript itself takes whole numbers first. */
+const KEYS = ['b', 'a', 'B', '10', '9', 'é', '\u{1F40E}', '\uFFEE'];
+const ORDERS = [KEYS, KEYS.toReversed(), KEYS.toSorted()];
+
+const ORDERED = [
+  'input.map.map(k, k)',
+  'input.map.filter(k, input.map[k] > 2)',
+  'input.map.map(k, input.map[k] > 2, k)',
+  'input.map.map(k, random.int(1, 100))',
+  'random.shuffle(input.map.map(k, k))',
+  '[input.map.map(k, k)[0], input]',
+  'string(size(input.map))',
+  'entities.horse.map(id, id)',
+  'entities.horse.map(id, entities.horse[id].map(k, k))',
+  'entities.map(schema, schema)',
+  'entities.horse.H1.j.map(k, k)',
+  '{"z": input.map.map(k, k), "y": 1}',
+];
+
+/** What goes through objects, by each order of their members: all orders of one have one outcome. */
+export const orderedCases = (): CorpusCase[][] => {
+  const templates: JsonObject[] = [
+    ...ORDERED.map((expression) => ({ result: { r: `{{ ${expression} }}` } })),
+    { result: { r: 'It is {{ input }}.' } },
+    { result: { r: '{{ entities.horse }}, all of them' } },
+    { stateChanges: { 'horse:{{ input.map.map(k, k)[0] }}': { q: 1 } } },
+    { stateChanges: '{{ input.changes }}' },
+    { stateChanges: { 'horse:H1': { q: 1 } } },
+  ];
+  const template = (keys: readonly string[]) => ({
+    stateChanges: inOrder(keys, {
+      a: ['horse:H1', { n: { $append: 1 } }],
+      b: ['horse:NONE', { $delete: true }],
+    }),
+  });
+  return [
+    ...templates.map((one) => ORDERS.map((keys) => inOrderOf(keys, one))),
+    ORDERS.map((keys) => inOrderOf(keys, template(keys))),
+  ];
+};
+
+function inOrderOf(keys: readonly string[], template: JsonObject): CorpusCase {
+  const objectOf = <T>(value: (key: string) => T) => Object.fromEntries(keys.map((key) => [key, value(key)]));
+  const map = objectOf((key) => KEYS.indexOf(key));
+  const changes = objectOf((key) => ({ q: KEYS.indexOf(key) }));
+  const named = Object.fromEntries(Object.entries(changes).map(([key, change]) => [`horse:${key}`, change]));
+  const state = inOrder(keys, { a: ['n', 2], b: ['q', 1], B: ['j', map], é: ['x', 1], '9': ['w', 2] });
+  return {
+    name: 'members in order',
+    parts: {
+      schemas: ATTRIBUTES,
+      readEntities: [{ schema: 'horse', orderBy: 'q desc' }],
+      stateChanges: { horse: 'full' },
+      template,
+    },
+    input: inOrder(keys, { a: ['map', map], b: ['changes', named] }),
+    states: { horse: { H1: state, '10': { q: 3 }, '9': { q: 3 }, b: { q: 9 }, a: { q: 0 } } },
+  };
+}
+
+/** The members that stand at these keys, in the order of the keys. */
+const inOrder = (keys: readonly string[], members: Record<string, [string, JsonValue]>): JsonObject =>
+  Object.fromEntries(keys.flatMap((key) => (members[key] ? [members[key]] : [])));
+
 /** What they draw from. */
 const SOURCE = { take: () => ({ source: 'replayed' as const, seed: '5e'.repeat(32) }) };
 
@@ -270,10 +336,10 @@ const SOURCE = { take: () => ({ source: 'replayed' as const, seed: '5e'.repeat(3
 export const KEPT_FAILURES = 8;
 
 /** What an entry would say of it, in a line. Undefined: no version says this. */
-export function outcomeOf({ parts, input, states }: CorpusCase): string | undefined {
+export function outcomeOf({ parts, input, states }: CorpusCase, evaluator: Evaluator): string | undefined {
   let execution: ReturnType<typeof executionOf>;
   try {
-    execution = { ...executionOf(parts, input), randomness: SOURCE };
+    execution = { ...executionOf(parts, input), evaluator, randomness: SOURCE };
   } catch {
     return undefined;
   }

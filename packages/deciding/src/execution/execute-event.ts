@@ -1,6 +1,8 @@
 import {
   asServiceError,
   type ErrorCode,
+  EVALUATOR,
+  type Evaluator,
   type FieldProblem,
   fieldProblem,
   type JsonObject,
@@ -108,9 +110,10 @@ export function applyMutation(
   instances: InstanceView,
 ): Decision {
   const drawing = drawingOf(execution);
-  const decided = orFailed(() =>
-    applyAndCheck(execution, read, proposalOf(mutation, 'model'), instances, drawing),
-  );
+  const decided = orFailed(() => {
+    const proposal = proposalOf(mutation, 'model', execution.evaluator);
+    return applyAndCheck(execution, read, proposal, instances, drawing);
+  });
   const decision = withRecorded(decided, { ...drawing?.recorded() });
   return decision.kind === 'failed' ? { ...decision, error: invalidOutput(decision.error) } : decision;
 }
@@ -139,14 +142,14 @@ function applyAndCheck(
   instances: InstanceView,
   drawing: Drawing | undefined,
 ): Decision {
-  const { definition, input, instanceCount, limits } = execution;
+  const { definition, input, instanceCount, limits, evaluator } = execution;
   const { reads, wholeSchemas } = read;
   const { result, from } = proposal;
   const outcome = applyChanges(definition, proposal, instances);
   if ('needs' in outcome) return { kind: 'needs', ...outcome.needs };
   if (from === 'model') refuseUnloaded(outcome.applied, reads);
   checkGuards(definition.definition.guards ?? {}, from, outcome.applied);
-  const told = { showsValues: from === 'template' };
+  const told = { showsValues: from === 'template', evaluator };
   const changes = checkStates(outcome.applied, limits, told);
   checkResult(definition, result, told);
   checkEntrySize(input, changes, result, limits);
@@ -155,19 +158,27 @@ function applyAndCheck(
   if (definition.followUps.length === 0) return decision;
   const scope = { ...templateScope(execution, read), result };
   const { now } = execution.seen ?? execution;
-  const followUps = planFollowUps(definition.followUps, scope, now, limits.inputBytes, drawing?.draws);
+  const followUps = planFollowUps(definition.followUps, scope, now, limits.inputBytes, {
+    draws: drawing?.draws,
+    evaluator,
+  });
   return { ...decision, followUps };
 }
 
 /** What is refused before anything is read: a version that cannot run, or an input that breaks its contract. */
-function admit({ definition, input, limits }: Execution): { selection: Selection } | { error: ServiceError } {
+function admit({
+  definition,
+  input,
+  limits,
+  evaluator,
+}: Execution): { selection: Selection } | { error: ServiceError } {
   try {
     if (definition.mutation === 'none') {
       const detail = 'This version has neither a template nor a behaviour prompt.';
       throw new ServiceError('mutation_missing', detail);
     }
-    refuseInput(definition, input, limits);
-    return { selection: selectEntities(definition.definition.readEntities, input) };
+    refuseInput(definition, input, limits, evaluator);
+    return { selection: selectEntities(definition.definition.readEntities, input, evaluator) };
   } catch (error) {
     return { error: asServiceError(error) };
   }
@@ -178,8 +189,9 @@ export function refuseInput(
   definition: CompiledDefinition,
   input: JsonObject,
   limits: Execution['limits'],
+  evaluator: Evaluator = EVALUATOR,
 ): void {
-  const errors = problemsOf(input, definition, limits);
+  const errors = problemsOf(input, definition, limits, evaluator);
   if (errors.length > 0) throw invalidInput(errors);
 }
 
@@ -187,10 +199,11 @@ const problemsOf = (
   input: JsonObject,
   definition: CompiledDefinition,
   { inputBytes: most }: Execution['limits'],
+  evaluator: Evaluator,
 ): FieldProblem[] =>
   jsonBytes(input, most) > most
     ? [fieldProblem('/input', 'too_large', `An input has at most ${most / 1024} KiB.`)]
-    : definition.problemsOfInput(input).map(inRequest);
+    : definition.problemsOfInput(input, { showsValues: true, evaluator }).map(inRequest);
 
 const invalidInput = (errors: ServiceError['errors']) =>
   new ServiceError('invalid_input', errors[0] && `${errors[0].pointer}: ${errors[0].message}`, { errors });

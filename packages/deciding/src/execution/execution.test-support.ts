@@ -1,6 +1,7 @@
 import {
   type AttributeDefinition,
   DEFAULT_CONTENT_LIMITS,
+  EVALUATOR,
   type JsonObject,
   type VersionDefinition,
 } from '@orrery/contracts';
@@ -57,6 +58,7 @@ export function definitionOf({
 }
 
 export const executionOf = (parts: DefinitionParts, input: JsonObject = {}): Execution => ({
+  evaluator: EVALUATOR,
   definition: compileDefinition(definitionOf(parts)),
   deployment: { address: `0x${'4f'.repeat(20)}`, worldAddress: `0x${'aa'.repeat(20)}` },
   instanceCount: { before: 0, limit: 100 },

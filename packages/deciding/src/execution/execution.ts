@@ -1,6 +1,7 @@
 import {
   type Caller,
   type ContentLimits,
+  type Evaluator,
   type ExecutionTrigger,
   type FieldProblem,
   type JsonObject,
@@ -29,6 +30,8 @@ import type { HistorySearch, Recalled, ReplayedEntry } from './read-history.js';
 /** Whether messages repeat the values found: of a model's answer they do not (docs/ai.md). */
 export interface Told {
   readonly showsValues: boolean;
+  /** The revision of the rules; absent: the present one. */
+  readonly evaluator?: Evaluator;
 }
 
 /** An entity schema that completes and checks states. */
@@ -63,7 +66,7 @@ export interface CompiledDefinition {
   readonly draws: boolean;
   /** Whether it draws from a round of the public beacon. */
   readonly drawsFromBeacon: boolean;
-  problemsOfInput(input: JsonObject): FieldProblem[];
+  problemsOfInput(input: JsonObject, told?: Told): FieldProblem[];
   problemsOfResult(result: JsonObject | null, told: Told): FieldProblem[];
   /** A schema of the version. @throws `unknown_entity_schema` */
   schemaNamed(name: string): CompiledSchema;
@@ -193,6 +196,8 @@ export type ExecutionLimits = Pick<ContentLimits, 'inputBytes' | 'stateBytes' | 
 
 /** One execution of an event, with everything that its decision depends on except the instances. */
 export interface Execution {
+  /** The revision of the rules by which it is decided. */
+  readonly evaluator: Evaluator;
   readonly definition: CompiledDefinition;
   readonly deployment: { readonly address: string; readonly worldAddress: string };
   /** How many instances the deployment has before the execution, and how many it may have. */

@@ -20,7 +20,7 @@ import {
 import {
   type CompiledTemplate,
   compileTemplate,
-  type Draws,
+  type Evaluation,
   evaluateTemplate,
   FOLLOW_UP_NAMES,
   failureDetail,
@@ -70,7 +70,7 @@ function compiled(template: JsonValue): CompiledTemplate {
  * @param scope the values of the template's names, `result` among them
  * @param now milliseconds since the epoch: what the execution was decided at
  * @param inputBytes what an input may have as JSON
- * @param draws goes on from what the template of the version drew
+ * @param evaluation its draws go on from what the template of the version drew
  * @throws `template_failed`, `invalid_follow_up` with the pointer as a fact
  */
 export function planFollowUps(
@@ -78,13 +78,13 @@ export function planFollowUps(
   scope: Readonly<Record<string, JsonValue>>,
   now: number,
   inputBytes: number,
-  draws?: Draws,
+  evaluation: Evaluation = {},
 ): PlannedFollowUp[] {
   return followUps.flatMap(({ when, rest }, index) => {
     const at = `/followUps/${index}`;
-    if (when !== undefined && !isWanted(evaluated(when, scope, `${at}/when`, draws), at)) return [];
+    if (when !== undefined && !isWanted(evaluated(when, scope, `${at}/when`, evaluation), at)) return [];
     // Compiled from an object.
-    const planned = planOne(evaluated(rest, scope, at, draws) as JsonObject, at, now, inputBytes);
+    const planned = planOne(evaluated(rest, scope, at, evaluation) as JsonObject, at, now, inputBytes);
     return planned === undefined ? [] : [planned];
   });
 }
@@ -93,9 +93,9 @@ function evaluated(
   template: CompiledTemplate,
   scope: Readonly<Record<string, JsonValue>>,
   at: string,
-  draws: Draws | undefined,
+  evaluation: Evaluation,
 ): JsonValue {
-  const found = evaluateTemplate(template, scope, draws);
+  const found = evaluateTemplate(template, scope, evaluation);
   if (!found.ok) {
     const { placeholder, reason } = found.problem;
     const pointer = `${at}${found.problem.pointer}`;

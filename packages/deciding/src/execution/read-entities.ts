@@ -1,5 +1,12 @@
-import { type FieldProblem, type JsonObject, type ReadEntity, ServiceError } from '@orrery/contracts';
-import { type PathWork, pathWork, readPath } from '@orrery/expressions';
+import {
+  EVALUATOR,
+  type Evaluator,
+  type FieldProblem,
+  type JsonObject,
+  type ReadEntity,
+  ServiceError,
+} from '@orrery/contracts';
+import { keepReadOrder, type PathWork, pathWork, readPath } from '@orrery/expressions';
 import {
   type CompiledDefinition,
   type InstanceState,
@@ -27,10 +34,15 @@ export interface Selection {
   /** What is searched, and of what is found is read. */
   readonly searches: readonly (EntitySearch & { readonly schema: string; readonly among: Selected })[];
   readonly input: JsonObject;
+  readonly evaluator: Evaluator;
 }
 
 /** Several entries for one schema select together; one without a filter selects all (docs/execution.md, "Read"). */
-export function selectEntities(readEntities: readonly ReadEntity[], input: JsonObject): Selection {
+export function selectEntities(
+  readEntities: readonly ReadEntity[],
+  input: JsonObject,
+  evaluator: Evaluator = EVALUATOR,
+): Selection {
   const direct = new Map<string, Selected>();
   const searches: Selection['searches'][number][] = [];
   const work = pathWork();
@@ -41,7 +53,7 @@ export function selectEntities(readEntities: readonly ReadEntity[], input: JsonO
     if (search !== undefined) searches.push({ ...search, schema, among: selected });
     else direct.set(schema, both(direct.get(schema) ?? NONE, selected));
   }
-  return { direct, searches, input };
+  return { direct, searches, input, evaluator };
 }
 
 const NONE: ReadonlySet<string> = new Set();
@@ -100,12 +112,12 @@ export function readEntities(
 /** What each search finds. What it went through is part of what the decision is made on. */
 function searchAll(
   definition: CompiledDefinition,
-  { searches, input }: Selection,
+  { searches, input, evaluator }: Selection,
   view: InstanceView,
   read: ReadSet,
 ): [schema: string, found: ReadonlySet<string>][] {
   if (searches.length === 0) return [];
-  const work = searchWork();
+  const work = searchWork(evaluator);
   return searches.map(({ schema: entitySchema, among, ...search }) => {
     const schema = definition.schemaNamed(entitySchema);
     const candidates = [...instancesOf(entitySchema, among, view)].flatMap(([instanceId, found]) =>
@@ -169,12 +181,16 @@ function addSchema(
   read: ReadSet,
 ): void {
   const loaded = emptyRecord();
+  const ids: string[] = [];
   const schema = definition.schemaNamed(entitySchema);
   if (selected === 'all' && !read.wholeSchemas.includes(entitySchema)) read.wholeSchemas.push(entitySchema);
   for (const [instanceId, found] of instancesOf(entitySchema, selected, view)) {
     read.reads.push({ entitySchema, instanceId, revision: found?.revision ?? 0 });
-    if (found) loaded[instanceId] = schema.withDefaults(found.state);
+    if (!found) continue;
+    ids.push(instanceId);
+    loaded[instanceId] = schema.withDefaults(found.state);
   }
+  keepReadOrder(loaded, ids);
   read.entities[entitySchema] = loaded;
 }
 

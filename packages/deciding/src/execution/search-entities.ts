@@ -1,4 +1,4 @@
-import { type JsonObject, type ReadEntity, ServiceError } from '@orrery/contracts';
+import { EVALUATOR, type Evaluator, type JsonObject, type ReadEntity, ServiceError } from '@orrery/contracts';
 import {
   type Condition,
   compareInOrder,
@@ -32,7 +32,7 @@ export function compileSearch({ where, orderBy, limit }: ReadEntity): EntitySear
 }
 
 /** What is left of the work of one execution's searches: some 40 ms at worst. Time does not bound them, so they can be run again. */
-export const searchWork = () => ({ work: 500_000 });
+export const searchWork = (evaluator: Evaluator = EVALUATOR) => ({ work: 500_000, evaluator });
 
 /** An instance that a search goes through, in the state that templates see. */
 export interface Candidate {
@@ -48,7 +48,7 @@ export function searchEntities(
   { condition, order, limit }: EntitySearch,
   candidates: readonly Candidate[],
   input: JsonObject,
-  budget: { work: number },
+  budget: { work: number; readonly evaluator?: Evaluator },
 ): Candidate[] {
   const matching = candidates.filter(({ instanceId: id, state }) => {
     const holds = condition === undefined || satisfies(condition, { instance: state, id, input }, budget);

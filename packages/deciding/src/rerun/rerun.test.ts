@@ -56,7 +56,9 @@ it('decides on the state, the input, the time and the caller of then', () => {
     expect(agrees({ ...entry, ...change } as HashedEntry, decided(entry))).toBe(false);
 });
 
-it('takes the changes in any order: that of the members of a template is not kept', () => {
+const byFirstRules = (one: HashedEntry): HashedEntry => ({ ...one, evaluator: 1 });
+
+it('takes the changes in their one order; by revision 1 in any, which was that of the members of a template', () => {
   const template = (...ids: string[]) => ({
     stateChanges: Object.fromEntries(ids.map((id) => [`horse:${id}`, { wins: { $increment: 1 } }])),
   });
@@ -67,12 +69,17 @@ it('takes the changes in any order: that of the members of a template is not kep
     ...{ set: { wins: instanceId === 'H1' ? 4 : 1 }, revision: instanceId === 'H1' ? 2 : 1 },
   }));
   const both = { ...entry, changes, result: null } as unknown as HashedEntry;
-  expect(agrees(both, decided(both, 3, kept('H1', 'H2')))).toBe(true);
-  expect(agrees(both, decided(both, 3, kept('H2', 'H1')))).toBe(true);
-  expect(agrees(both, decided(both, 3, kept('H1')))).toBe(false);
+  for (const one of [both, byFirstRules(both)]) {
+    expect(agrees(one, decided(one, 3, kept('H1', 'H2')))).toBe(true);
+    expect(agrees(one, decided(one, 3, kept('H2', 'H1')))).toBe(true);
+    expect(agrees(one, decided(one, 3, kept('H1')))).toBe(false);
+  }
+  const turned = { ...both, changes: both.changes.toReversed() };
+  expect(agrees(turned, decided(turned, 3, kept('H1', 'H2')))).toBe(false);
+  expect(agrees(byFirstRules(turned), decided(byFirstRules(turned), 3, kept('H1', 'H2')))).toBe(true);
 });
 
-it('takes what is unset in any order: that of the members of a state is not kept', () => {
+it('takes what is unset in its one order; by revision 1 in any, which was that of the members of a state', () => {
   const kept = {
     ...definition,
     stateChanges: { horse: 'full' },
@@ -80,11 +87,12 @@ it('takes what is unset in any order: that of the members of a state is not kept
   } as KeptDefinition;
   const of = (...unset: string[]) =>
     ({ ...entry, changes: [{ ...entry.changes[0], set: { wins: 1 }, unset }], result: null }) as HashedEntry;
-  const states = { horse: { H1: { wins: 3, a: 1, b: 2 } } };
+  const states = { horse: { H1: { wins: 3, b: 1, a: 2 } } };
   const decision = rerun(of(), compileKept(kept), { worldAddress: '0xdef' }, viewOf(states));
   if (decision.kind === 'needs') throw new Error('everything is in memory');
   expect(agrees(of('a', 'b'), decision)).toBe(true);
-  expect(agrees(of('b', 'a'), decision)).toBe(true);
+  expect(agrees(of('b', 'a'), decision)).toBe(false);
+  expect(agrees(byFirstRules(of('b', 'a')), decision)).toBe(true);
   expect(agrees(of('b'), decision)).toBe(false);
 });
 
@@ -133,6 +141,8 @@ it('says what it cannot decide again', () => {
   expect(reasons({})).toBeUndefined();
   expect(reasons({ v: 1 })).toBe('version_1');
   expect(reasons({ evaluator: EVALUATOR + 1 })).toBe('other_evaluator');
+  expect(reasons({ evaluator: undefined })).toBe('other_evaluator');
+  expect(reasons({ evaluator: 1 })).toBeUndefined();
   expect(notRerunnable(entry, undefined)).toBe('no_definition');
   expect(reasons({ llmHash: 'c'.repeat(64) })).toBe('model');
   expect(reasons({}, { ...definition, mutationSettings: null })).toBe('model');

@@ -4,6 +4,7 @@ import {
   EVALUATOR,
   type HashedEntry,
   type InstanceChange,
+  isEvaluator,
   type JsonObject,
   type JsonValue,
   type KeptDefinition,
@@ -11,7 +12,8 @@ import {
   MOST_CONTENT,
   type NotRerun,
 } from '@orrery/contracts';
-import { changeKey, journalled, sameJson } from '../entries/entry.js';
+import { journalled, sameJson } from '../entries/entry.js';
+import { inOrderOfKeys } from '../execution/apply-proposal.js';
 import { decideExecution } from '../execution/execute-event.js';
 import {
   type CompiledDefinition,
@@ -44,7 +46,7 @@ export function notRerunnable(
 ): NotRerun | undefined {
   const { v, evaluator, llmHash, error } = entry;
   if (v === 1) return 'version_1';
-  if (evaluator !== EVALUATOR) return 'other_evaluator';
+  if (!isEvaluator(evaluator)) return 'other_evaluator';
   if (definition === undefined) return 'no_definition';
   if (Object.keys(definition).some((member) => !(member in keptDefinition.shape))) return 'unknown_members';
   if (llmHash !== null || definition.mutationSettings?.mode !== 'direct') return 'model';
@@ -113,6 +115,7 @@ export const executionOf = (
   definition: CompiledDefinition,
   { worldAddress, source }: PlaceOfWorld,
 ): Execution => ({
+  evaluator: isEvaluator(entry.evaluator) ? entry.evaluator : EVALUATOR,
   definition,
   deployment: { address: entry.deployment, worldAddress },
   instanceCount: { before: 0, limit: Number.MAX_SAFE_INTEGER },
@@ -148,10 +151,8 @@ const UNSAID: EntryRandomness = { source: 'replayed', seed: '0'.repeat(64) };
  * Whether an entry says what was decided: the same changes, result and timers, or a failure of the same code; and what was
  * remembered.
  */
-export function agrees(
-  { id, status, changes, result, error, readHistoryHash, randomness, timers, llmHash }: HashedEntry,
-  decision: Exclude<Decision, { kind: 'needs' }>,
-): boolean {
+export function agrees(entry: HashedEntry, decision: Exclude<Decision, { kind: 'needs' }>): boolean {
+  const { id, status, result, error, readHistoryHash, randomness, timers, llmHash } = entry;
   // What a model was told of the past is not read again.
   const recalled = llmHash === null ? readHistoryHash : undefined;
   if (decision.kind !== 'refused') {
@@ -160,24 +161,28 @@ export function agrees(
   }
   if (decision.kind !== 'succeeded')
     return status === 'failed' && error?.code === decision.error.code && timers === undefined;
-  const decided = inOneOrder(decision.changes.map(journalled)) as unknown as JsonValue;
   return (
     status === 'succeeded' &&
-    sameJson(decided, inOneOrder(changes) as unknown as JsonValue) &&
+    sameChanges(entry, decision.changes.map(journalled)) &&
     sameJson(decision.result, result as JsonValue) &&
     sameJson(recordTimers(id, decision.followUps ?? []) as unknown as JsonValue, (timers ?? []) as never)
   );
 }
 
-/**
- * Changes come in the order of the members of a template or an answer, and what they unset in the order of a state's members:
- * no hash covers these orders, and no store keeps them.
- */
-function inOneOrder(changes: readonly InstanceChange[]): readonly InstanceChange[] {
-  const sorted = changes.map((change) =>
-    change.unset.length < 2 ? change : { ...change, unset: change.unset.toSorted() },
-  );
-  return sorted.length < 2
-    ? sorted
-    : sorted.sort((one, other) => (changeKey(one) < changeKey(other) ? -1 : 1));
+/** By revision 1 of the rules in any order. */
+function sameChanges({ changes, evaluator }: HashedEntry, decided: readonly InstanceChange[]): boolean {
+  const comparable = (some: readonly InstanceChange[]) =>
+    (evaluator === 1 ? inOneOrder(some) : some) as unknown as JsonValue;
+  return sameJson(comparable(decided), comparable(changes));
 }
+
+/**
+ * In revision 1 changes come in the order of the members of a template or an answer, and what they unset in the order of a
+ * state's members: no hash covers these orders, and no store keeps them.
+ */
+const inOneOrder = (changes: readonly InstanceChange[]): readonly InstanceChange[] =>
+  inOrderOfKeys(
+    changes.map((change) =>
+      change.unset.length < 2 ? change : { ...change, unset: change.unset.toSorted() },
+    ),
+  );

@@ -88,7 +88,7 @@ export function satisfies(
   scope: Readonly<Record<string, unknown>>,
   budget: Work,
 ): boolean | undefined {
-  const frame: Frame = { scope, locals: [], work: budget.work };
+  const frame: Frame = { scope, locals: [], work: budget.work, evaluator: budget.evaluator };
   try {
     return holds(condition, frame);
   } catch (error) {

@@ -1,4 +1,5 @@
 import {
+  canonicalJson,
   childPointer,
   type FieldProblem,
   fieldProblem,
@@ -121,9 +122,11 @@ class TemplateCompiler {
     const before = this.#expressions.draws;
     const keys = Object.keys(object);
     const compiled = keys.map((key) => this.#compileEntry(key, object, part));
-    // Who draws goes by the order of RFC 8785, which the order of the members in a stored document does not change.
-    const entries = this.#expressions.draws > before ? inOrderOfKeys(keys, compiled) : compiled;
+    // The order of RFC 8785, which the order of the members in a stored document does not change.
+    const ordered = inOrderOfKeys(keys, compiled);
+    const inRevision1 = this.#expressions.draws > before ? ordered : compiled;
     return (run, at) => {
+      const entries = run.frame.evaluator === 1 ? inRevision1 : ordered;
       const result: JsonObject = {};
       for (const [writeKey, node] of entries) {
         const key = writeKey(run);
@@ -245,7 +248,8 @@ function joined(
 /** Inside longer text: texts as they are, numbers in digits, null, lists and objects as JSON. */
 function insideText(value: CelValue, run: TemplateRun): string {
   if (Array.isArray(value) || isMap(value)) {
-    const text = JSON.stringify(run.toJson(value, 0));
+    const json = run.toJson(value, 0);
+    const text = run.frame.evaluator === 1 ? JSON.stringify(json) : canonicalJson(json);
     spend(run.frame, text.length >> 4);
     return text;
   }

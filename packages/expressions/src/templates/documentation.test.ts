@@ -38,7 +38,7 @@ it.each(examples)('the example $template.json', ({ template, scope, outcome }) =
   if (!compiled.ok) throw new Error(JSON.stringify(compiled.problems));
   const { seed = '', ...names } = scope.json as Record<string, JsonValue>;
   const draws = new Draws(() => Buffer.from(String(seed), 'hex'));
-  const result = evaluateTemplate(compiled.template, names, draws);
+  const result = evaluateTemplate(compiled.template, names, { draws });
   if (result.ok) return expect(result.value).toEqual(outcome.json);
   expect(outcome.kind).toBe('failure');
   const { isAuthored: _, ...facts } = result.problem;

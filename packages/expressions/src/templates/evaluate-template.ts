@@ -1,4 +1,4 @@
-import { isCleanText, isPollutingKey, type JsonValue } from '@orrery/contracts';
+import { type Evaluator, isCleanText, isPollutingKey, type JsonValue } from '@orrery/contracts';
 import type { Expression, Frame } from '../cel/nodes/compile-context.js';
 import {
   AuthoredFailure,
@@ -6,6 +6,7 @@ import {
   type CelValue,
   EvaluationFailure,
   fail,
+  orderedKeys,
   valueToText,
 } from '../cel/values/cel-value.js';
 import type { Draws } from '../draws/draws.js';
@@ -50,17 +51,24 @@ export const MAX_DEPTH = 32;
 const MAX_CHARACTERS = 262_144;
 const MAX_VALUES = 50_000;
 
+/** What an evaluation has beside its values. */
+export interface Evaluation {
+  /** Random numbers, which a template that draws needs. */
+  readonly draws?: Draws | undefined;
+  /** The revision of the rules; absent: the present one. */
+  readonly evaluator?: Evaluator | undefined;
+}
+
 /**
  * Evaluates a template against the values of its names, which must be JSON that the guard has seen. The result is fresh
- * JSON that shares nothing with the scope. What it draws is taken from `draws`, which a template that draws needs. Never
- * throws.
+ * JSON that shares nothing with the scope. Never throws.
  */
 export function evaluateTemplate(
   { root }: CompiledTemplate,
   scope: Readonly<Record<string, unknown>>,
-  draws?: Draws,
+  evaluation: Evaluation = {},
 ): EvaluationResult {
-  const run = new TemplateRun(scope, draws);
+  const run = new TemplateRun(scope, evaluation);
   try {
     return { ok: true, value: root(run, 0) };
   } catch (error) {
@@ -82,8 +90,8 @@ export class TemplateRun {
   charactersLeft = MAX_CHARACTERS;
   #valuesLeft = MAX_VALUES;
 
-  constructor(scope: Frame['scope'], draws?: Draws) {
-    this.frame = { scope, locals: [], work: EVALUATION_WORK, draws };
+  constructor(scope: Frame['scope'], { draws, evaluator }: Evaluation = {}) {
+    this.frame = { scope, locals: [], work: EVALUATION_WORK, draws, evaluator };
   }
 
   valueOf(placeholder: Placeholder): CelValue {
@@ -100,7 +108,7 @@ export class TemplateRun {
     if (Array.isArray(value)) return value.map((item) => this.toJson(item, depth + 1));
     if (value instanceof BeyondJson) return this.toText(valueToText(value));
     const result: Record<string, JsonValue> = {};
-    for (const key of Object.keys(value))
+    for (const key of orderedKeys(value, this.frame.evaluator))
       result[this.toKey(key)] = this.toJson(value[key] ?? null, depth + 1);
     return result;
   }

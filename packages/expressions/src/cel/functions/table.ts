@@ -1,5 +1,5 @@
 import { quoted } from '../../messages/error-text.js';
-import { AuthoredFailure, fail, isMap, keysOf, wordFor } from '../values/cel-value.js';
+import { AuthoredFailure, countKeys, fail, isMap, wordFor } from '../values/cel-value.js';
 import { codePointLength, spendOnText } from '../values/texts.js';
 import {
   asText,
@@ -21,7 +21,7 @@ import { timeMethods } from './time-methods.js';
 /** Characters of a text, elements of a list, keys of an object. */
 const sizeOf: Native = (frame, [value = null]) => {
   if (Array.isArray(value)) return BigInt(value.length);
-  if (isMap(value)) return BigInt(keysOf(frame, value).length);
+  if (isMap(value)) return BigInt(countKeys(frame, value));
   if (typeof value !== 'string') return fail(`The size of ${wordFor(value)} is not defined.`);
   spendOnText(frame, value.length);
   return BigInt(codePointLength(value));

@@ -5,6 +5,7 @@ import {
   CelType,
   type CelValue,
   checkedInt,
+  countKeys,
   Duration,
   EvaluationFailure,
   fail,
@@ -233,7 +234,7 @@ function equalLists(frame: Work, a: CelValue[], b: CelValue[]): boolean {
 
 function equalMaps(frame: Work, a: CelMap, b: CelMap): boolean {
   const keys = keysOf(frame, a);
-  if (keys.length !== keysOf(frame, b).length) return false;
+  if (keys.length !== countKeys(frame, b)) return false;
   return keys.every((key) => Object.hasOwn(b, key) && equals(frame, a[key] ?? null, b[key] ?? null));
 }
 

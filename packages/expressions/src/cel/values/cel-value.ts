@@ -1,4 +1,4 @@
-import { mayNeedNfc, toNfc } from '@orrery/contracts';
+import { type Evaluator, mayNeedNfc, toNfc } from '@orrery/contracts';
 import type { Draws } from '../../draws/draws.js';
 import { quoted } from '../../messages/error-text.js';
 
@@ -7,6 +7,8 @@ export interface Work {
   work: number;
   /** Random numbers; absent where nothing may be drawn. */
   readonly draws?: Draws | undefined;
+  /** The revision of the rules; absent: the present one. */
+  readonly evaluator?: Evaluator | undefined;
 }
 
 /**
@@ -167,13 +169,36 @@ export function keyToText(value: CelValue): string {
 /** Pays for the hash of a key; those of usual length are part of what reads them. */
 export const spendOnKey = (frame: Work, key: string): void => spend(frame, key.length >> 3);
 
-/** Listing the keys of a large object costs more than reading one. */
+/** Listing the keys of a large object costs more than reading one, and sorting them as much again. */
 const KEY_COST = 4;
+const SORT_COST = 4;
 
-export function keysOf(frame: Work, map: CelMap): string[] {
-  const keys = Object.keys(map);
-  spend(frame, keys.length * KEY_COST);
-  return keys;
+export function countKeys(frame: Work, map: CelMap): number {
+  const { length } = Object.keys(map);
+  spend(frame, length * KEY_COST);
+  return length;
+}
+
+/** The keys in the order in which loops go through them, and texts show them. */
+export function keysOf(frame: Work, map: CelMap): readonly string[] {
+  spend(frame, countKeys(frame, map) * (frame.evaluator === 1 ? 0 : SORT_COST));
+  return orderedKeys(map, frame.evaluator);
+}
+
+/**
+ * Revision 1 of the rules takes members in the order in which they were made, which no hash covers and jsonb does not keep;
+ * later ones in that of RFC 8785, by UTF-16 code units (docs/adr/0049).
+ */
+export function orderedKeys(map: object, evaluator: Evaluator | undefined): readonly string[] {
+  if (evaluator === 1) return Object.keys(map);
+  return readOrders.get(map) ?? Object.keys(map).sort();
+}
+
+const readOrders = new WeakMap<object, readonly string[]>();
+
+/** Instances are read in an order that the journal tells, by `orderBy` or of their creation, and templates see that one. */
+export function keepReadOrder(instances: object, ids: readonly string[]): void {
+  if (ids.length > 1) readOrders.set(instances, ids);
 }
 
 export const NANOS_PER_SECOND = 1_000_000_000n;

@@ -1,4 +1,5 @@
 import {
+  type Evaluator,
   type FieldProblem,
   fieldProblem,
   type JsonObject,
@@ -7,6 +8,7 @@ import {
   shownValue,
   toPointer,
 } from '@orrery/contracts';
+import { orderedKeys } from '../../cel/values/cel-value.js';
 import { PATTERN_WORK, type Pattern, type PatternWork, testWithin } from '../../patterns/pattern.js';
 import { CONTRACT_LIMITS, type Survey } from '../survey/survey-schema.js';
 
@@ -51,12 +53,14 @@ export class Validation {
   /** Keys and indexes of the current value that some keyword has evaluated; kept where an `unevaluated…` keyword needs them. */
   seen: Set<string | number> | undefined = undefined;
   readonly showsValues: boolean;
+  readonly evaluator: Evaluator | undefined;
   #depth = 0;
 
-  constructor({ work, patterns }: CheckBudget, showsValues: boolean) {
+  constructor({ work, patterns }: CheckBudget, showsValues: boolean, evaluator?: Evaluator) {
     this.work = work;
     this.patterns = patterns;
     this.showsValues = showsValues;
+    this.evaluator = evaluator;
   }
 
   spend(units: number): void {
@@ -64,9 +68,9 @@ export class Validation {
     if (this.work < 0) throw new TooMuchWork();
   }
 
-  /** Lists the keys of an object and charges for them. */
-  keysOf(object: JsonObject): string[] {
-    const keys = Object.keys(object);
+  /** Lists the keys of an object and charges for them: where a check ends early, their order says what it has cost. */
+  keysOf(object: JsonObject): readonly string[] {
+    const keys = orderedKeys(object, this.evaluator);
     this.spend(keys.length * KEY_COST);
     return keys;
   }
@@ -164,6 +168,13 @@ export const together =
 export const foundText = (value: JsonValue, isShown: boolean): string =>
   isShown ? `; found ${shownValue(value)}.` : '.';
 
+interface CheckOptions {
+  readonly showsValues?: boolean;
+  readonly budget?: CheckBudget;
+  /** The revision of the rules; absent: the present one. */
+  readonly evaluator?: Evaluator | undefined;
+}
+
 /**
  * Returns the rules of a contract that a value breaks: at most 20 problems with pointers into the value. A check that takes
  * too long is a problem too (`too_complex`). Without `showsValues` messages do not repeat what was found, which may be
@@ -172,10 +183,10 @@ export const foundText = (value: JsonValue, isShown: boolean): string =>
 export function checkAgainst(
   { check }: { readonly check: Check },
   value: JsonValue,
-  { showsValues = true, budget = checkBudget() } = {},
+  { showsValues = true, budget = checkBudget(), evaluator }: CheckOptions = {},
 ): FieldProblem[] {
   const problems: FieldProblem[] = [];
-  const run = new Validation(budget, showsValues);
+  const run = new Validation(budget, showsValues, evaluator);
   try {
     if (check(value, run)) return [];
     run.problems = problems;

@@ -141,9 +141,11 @@ function requireAll(names: readonly string[]): Check {
 const required: KeywordCompiler = ({ required: names }) =>
   Array.isArray(names) && names.length > 0 ? requireAll(names as string[]) : undefined;
 
-function whenPresent(rules: readonly (readonly [string, Check])[]): Check {
+function whenPresent(written: readonly (readonly [string, Check])[]): Check {
+  const ordered = written.toSorted(([a], [b]) => (a < b ? -1 : 1));
   return (value, run) => {
     if (!isJsonObject(value)) return true;
+    const rules = run.evaluator === 1 ? written : ordered;
     run.spend(rules.length);
     return rules.filter(([key]) => Object.hasOwn(value, key)).every(([, check]) => check(value, run));
   };

@@ -72,7 +72,7 @@ const hashed = {
   executedAt: at('31:00'),
   prevHash: canonicalHash({ seq: 4 }),
   decidedAt: at('31:00'),
-  evaluator: 1,
+  evaluator: 2,
 };
 const entry = { ...hashed, hash: canonicalHash(hashed), stateChanges };
 const decided = { event: 'race-result', eventVersion: 1, stateChanges, result: input, attestation: null };

@@ -1,6 +1,7 @@
 import {
   type Caller,
   type ErrorCode,
+  type Evaluator,
   type ExecutionTrigger,
   type HashedEntry,
   type JsonObject,
@@ -22,6 +23,8 @@ export interface Replay {
   readonly entry?: (ReplayedEntry & { readonly executedAt: string }) | undefined;
   /** The seed of what the entry drew; absent: it drew nothing. */
   readonly seed?: string | undefined;
+  /** The revision of the rules by which the entry was decided; absent: none is known. */
+  readonly evaluator?: Evaluator | undefined;
 }
 
 /** What is seen of a replayed execution: by templates, and by what remembers. */

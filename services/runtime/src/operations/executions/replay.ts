@@ -2,6 +2,7 @@ import {
   type CallContext,
   type ErrorCode,
   type InstanceChange,
+  isEvaluator,
   type ReplayAnswer,
   type RequestOf,
   ServiceError,
@@ -105,6 +106,7 @@ async function executeAgain(
   call: CallContext,
 ): Promise<string> {
   const { caller, ...facts } = recordedFacts(original);
+  const evaluator = original.evaluator ?? undefined;
   const request = {
     ...facts,
     deploymentId: fork.id,
@@ -121,6 +123,7 @@ async function executeAgain(
         executedAt: original.executedAt.toISOString(),
       },
       seed: original.recorded?.randomness?.seed,
+      ...(isEvaluator(evaluator) && { evaluator }),
     },
   };
   try {

@@ -1,7 +1,6 @@
 import {
   asServiceError,
   callerName,
-  EVALUATOR,
   type ExecutionAnswer,
   type PushPlan,
   type Recorded,
@@ -96,7 +95,7 @@ function draftOf(
     attestation: evidence?.attestation ?? null,
     paymentKey: paymentKey ?? null,
     decidedAt: execution.seen?.timestamp ?? execution.timestamp,
-    evaluator: EVALUATOR,
+    evaluator: execution.evaluator,
     recorded: recordedOf(execution.recorded, recorded),
   };
 }

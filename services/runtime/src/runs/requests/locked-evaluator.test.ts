@@ -1,7 +1,7 @@
 import { EVALUATOR } from '@orrery/contracts';
 import { expect, it } from 'vitest';
 import type { DeploymentState } from '../../store/state/deployment-state.js';
-import { resolveEvent } from './resolve-event.js';
+import { executionOf, resolveEvent } from './resolve-event.js';
 
 const stateLockedWith = (evaluator: number | undefined) =>
   ({
@@ -22,6 +22,15 @@ it('a locked deployment runs by the rules that it was locked with, or says that 
 });
 
 it('one that was locked before revisions had numbers runs by the first', () => {
-  const code = EVALUATOR === 1 ? 'event_not_bound' : 'evaluator_unavailable';
-  expect(() => resolve(undefined)).toThrow(refused(code));
+  expect(() => resolve(undefined)).toThrow(refused('event_not_bound'));
+  const state = { ...stateLockedWith(undefined), head: { totals: {} }, runs: { room: 0 } } as DeploymentState;
+  const request = {
+    deploymentId: 1,
+    event: 'race',
+    input: {},
+    trigger: 'admin',
+    walletAddress: null,
+  } as const;
+  const execution = executionOf({} as never, state, request, {} as never, {} as never, 0);
+  expect(execution.evaluator).toBe(1);
 });

@@ -2,8 +2,10 @@ import {
   type CallContext,
   didYouMean,
   EVALUATOR,
+  type Evaluator,
   type ExecutionTrigger,
   type ExpectedBinding,
+  isEvaluator,
   type JsonObject,
   MESSAGE_PREFIX,
   type OfferedPayment,
@@ -139,7 +141,7 @@ export function resolveEvent(
   if (trigger === 'public' && !state.row.is_public)
     throw new ServiceError('deployment_not_public', 'The owner of the deployment has not published it.');
   if (isPaused(state.row)) throw new ServiceError('deployment_paused');
-  refuseOtherEvaluator(state.row);
+  evaluatorOf(state.row);
   const binding = state.bindings.get(event);
   if (binding === undefined)
     throw new ServiceError(
@@ -215,15 +217,15 @@ function notBound(event: string, bound: Iterable<string>): string {
   return `The event "${event}" is not bound in this deployment.${meant}${all} Its owner binds events with POST …/event-bindings.`;
 }
 
-/** A locked deployment runs by the rules that it was locked with, or not at all. */
-function refuseOtherEvaluator(row: DeploymentRow): void {
+/** A locked deployment runs by the rules that it was locked with, or not at all. @throws `evaluator_unavailable` */
+function evaluatorOf(row: DeploymentRow): Evaluator {
   const { evaluator = 1 } = lockedDefinitionOf(row) ?? { evaluator: EVALUATOR };
-  if (evaluator !== EVALUATOR)
-    throw new ServiceError(
-      'evaluator_unavailable',
-      `The deployment was locked with revision ${evaluator} of the rules, and this release has revision ${EVALUATOR}.`,
-      { facts: { locked: evaluator, available: EVALUATOR } },
-    );
+  if (isEvaluator(evaluator)) return evaluator;
+  throw new ServiceError(
+    'evaluator_unavailable',
+    `The deployment was locked with revision ${evaluator} of the rules, and this release has those up to ${EVALUATOR}.`,
+    { facts: { locked: evaluator, available: EVALUATOR } },
+  );
 }
 
 const isExpected = (
@@ -250,7 +252,7 @@ export const priceOf = (
   { trigger }: Pick<ExecutionRequest, 'trigger'>,
 ): number => (trigger === 'public' ? (definition?.definition.executionSettings?.priceUsd ?? 0) : 0);
 
-/** A resolved request as `core/deciding` decides it. */
+/** A resolved request as `core/deciding` decides it. @throws `evaluator_unavailable` */
 export const executionOf = (
   { definition }: Pick<Resolved, 'definition'>,
   { row, head, runs }: DeploymentState,
@@ -260,6 +262,7 @@ export const executionOf = (
   now: number,
   randomness?: RandomSource,
 ): Execution => ({
+  evaluator: replay?.evaluator ?? evaluatorOf(row),
   definition,
   deployment: { address: row.address, worldAddress: row.world_address },
   instanceCount: {

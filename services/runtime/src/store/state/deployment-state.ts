@@ -158,7 +158,7 @@ export const lockedDefinition = (
 ): LockedDefinition => ({
   world,
   aiModelId,
-  ...(EVALUATOR > 1 && { evaluator: EVALUATOR }),
+  evaluator: EVALUATOR,
   bindings: definitions
     .map(({ event, version, versionHash }) => ({ event, eventVersion: version, versionHash }))
     .sort((a, b) => (a.event < b.event ? -1 : 1)),
