@@ -68,8 +68,8 @@ export default defineConfig({
       ),
       // On request: `npm run test:rolling-restart`, `npm run test:patroni`, `npm run test:console-large`.
       project('fleet', ['e2e/tests/**/*.fleet.test.ts'], { ...backed, isolate: true, testTimeout: 300_000 }),
-      // None waits for anything but programs that check files; a busy machine is ten times slower.
-      project('boundaries', ['e2e/boundaries/**/*.test.ts'], { testTimeout: 60_000 }),
+      // None waits for anything but programs; a busy machine is fifty times slower.
+      project('boundaries', ['e2e/boundaries/**/*.test.ts'], { testTimeout: 300_000 }),
     ],
   },
 });
