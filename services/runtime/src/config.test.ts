@@ -13,6 +13,14 @@ const file = (name: string, text: string) => {
 
 const [NEW, OLD] = ['11', '22'].map((byte) => `orrery.example+${byte.repeat(32)}`);
 
+describe('queries that run at once', () => {
+  it('are some 1 to 4 by the cores, or as many as are set', () => {
+    expect([1, 2, 3, 4]).toContain(readRuntimeConfig({}).queriesAtOnce);
+    expect(readRuntimeConfig({ RUNTIME_QUERIES_AT_ONCE: '12' }).queriesAtOnce).toBe(12);
+    expect(() => readRuntimeConfig({ RUNTIME_QUERIES_AT_ONCE: '0' })).toThrow(/RUNTIME_QUERIES_AT_ONCE/);
+  });
+});
+
 describe('the keys that sign checkpoints', () => {
   it('are none by default', () => {
     expect(readRuntimeConfig({}).signingKeys).toEqual([]);

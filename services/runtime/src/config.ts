@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { QUICKNET_HASH } from '@orrery/deciding';
 import { contentsOf, KEYS_FORM, readChainFile, readContentLimits, readKeys } from '@orrery/service-host';
 import {
@@ -23,8 +24,15 @@ const MIB = 1024 * 1024;
 const limit = (fallback: number, min: number, max: number, what: string) =>
   wholeNumber({ min, max, what: `${what}, ${min} to ${max}` }).default(fallback);
 
+/**
+ * A query that no index serves keeps a core of PostgreSQL busy, and one more query at once on two cores doubles what executions
+ * beside them wait (docs/performance.md). Where PostgreSQL is elsewhere the cores of this machine are a guess.
+ */
+const QUERIES_AT_ONCE = Math.max(1, Math.min(4, Math.floor(availableParallelism() / 2)));
+
 const environment = z.object({
   RUNTIME_DIRECTORY_URL: databaseUrl.optional(),
+  RUNTIME_QUERIES_AT_ONCE: limit(QUERIES_AT_ONCE, 1, 64, 'queries over instances that run at once'),
   LEASE_TTL_MS: limit(6000, 500, 600_000, 'milliseconds until a silent process loses its deployments'),
   MAX_INSTANCES_PER_DEPLOYMENT: limit(100_000, 1, 10_000_000, 'instances that a deployment may have'),
   MEMORY_MIB: limit(256, 16, 65_536, 'MiB that instances may take in memory, roughly'),
@@ -72,6 +80,8 @@ export interface RuntimeConfig {
   readonly limits: RuntimeLimits;
   /** A process that does not renew its leases for this long loses them, in milliseconds. */
   readonly leaseTtlMs: number;
+  /** Queries over instances that run at once in this process, each on a connection of its own. */
+  readonly queriesAtOnce: number;
   readonly memory: { readonly maxBytes: number; readonly maxDeployments: number };
   /** How far the time of a signed message may lie from now. */
   readonly messageWindow: { readonly maxAgeMs: number; readonly maxAheadMs: number };
@@ -108,6 +118,7 @@ export function readRuntimeConfig(env: Environment): RuntimeConfig {
     aiDeadlineMs: read.AI_DEADLINE_MS,
     limits: { ...content, instancesPerDeployment: read.MAX_INSTANCES_PER_DEPLOYMENT },
     leaseTtlMs: read.LEASE_TTL_MS,
+    queriesAtOnce: read.RUNTIME_QUERIES_AT_ONCE,
     memory: { maxBytes: read.MEMORY_MIB * MIB, maxDeployments: read.MAX_RESIDENT_DEPLOYMENTS },
     messageWindow: {
       maxAgeMs: read.MESSAGE_MAX_AGE_S * 1000,

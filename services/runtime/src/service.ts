@@ -24,7 +24,7 @@ import { finishUpgrade, followJournalForm } from './store/journal/journal-form.j
 import { type Disagreement, databaseId } from './store/leases/homes.js';
 import { endAllLeases } from './store/leases/leases.js';
 import { openDirectory } from './store/leases/open-directory.js';
-import { raiseIds, spreadIdBlocks } from './store/leases/places.js';
+import { raiseIds, spreadIdBlocks } from './store/leases/spread-ids.js';
 import { copyAccountWide } from './store/runs/account-wide.js';
 import { startOnceKeySweep } from './store/runs/once-store.js';
 import { startRunSweep } from './store/runs/run-store.js';

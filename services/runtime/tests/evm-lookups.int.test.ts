@@ -56,4 +56,4 @@ it('an authorization that was used long before its settlement began is told of o
     reason: 'used_earlier',
   });
   expect(await look(usedAt)).toEqual(charged);
-}, 30_000);
+});

@@ -1,11 +1,15 @@
-import { accountChanged, type PaymentDemand } from '@orrery/contracts';
+import { accountChanged, type PaymentDemand, ServiceError } from '@orrery/contracts';
 import { createLogger } from '@orrery/service-kit';
-import { createTestDatabase } from '@orrery/testing';
+import { createTestDatabase, FakeClock } from '@orrery/testing';
 import { query } from '@orrery/testing/servers';
+import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { openDirectory, openRuntimeDatabase } from '../src/operator.js';
+import { type DirectoryDb, openDirectory, openRuntimeDatabase, type RuntimeDb } from '../src/operator.js';
+import { createBudgets } from '../src/runs/models/budgets.js';
 import { TEST_NETWORKS } from '../src/runs/payments/payment-config.js';
 import { addDatabase, moveEmptyPartition } from '../src/store/leases/add-database.js';
+import { raiseIds } from '../src/store/leases/spread-ids.js';
+import { copyAccountWide } from '../src/store/runs/account-wide.js';
 import { createDeciderDouble } from './decider-double.js';
 import { incrementVersion } from './fake-catalog.js';
 import { modelNamed } from './model-double.js';
@@ -257,6 +261,67 @@ describe('what holds for an account, or for a payment', () => {
     expect(await spend(pair[1], 0.4)).toBe('decided');
     expect(await spend(pair[0], 0.1)).toBe('budget_exhausted');
     await tell({});
+  });
+});
+
+describe('the directory of several databases', () => {
+  const opened = async <T>(
+    work: (both: { db: RuntimeDb; directory: DirectoryDb }) => Promise<T>,
+    databaseUrl = first,
+  ): Promise<T> => {
+    await using runtime = await openRuntimeDatabase({ databaseUrl, logger, maxConnections: 2 });
+    const where = { databaseUrl, directoryUrl, applicationName: 'test', logger };
+    await using directory = await openDirectory(where);
+    return await work({ db: runtime.db, directory: directory.db });
+  };
+
+  it('counts what a model has cost once, also where it hears of that twice, or late', () =>
+    opened(async ({ db, directory }) => {
+      let isAway = false;
+      const reached = directory.withPlugin({
+        transformQuery: ({ node }) => {
+          if (isAway) throw new ServiceError('unavailable', 'The directory is away.');
+          return node;
+        },
+        transformResult: async ({ result }) => result,
+      });
+      const clock = new FakeClock();
+      const homes = { isOnly: () => false, directory: reached };
+      const budgets = createBudgets({ db, homes, clock, logger });
+      const deploymentId = (await idsIn(first))[0] ?? 0;
+      const payer = { deploymentId, accountId: 999, event: 'judge', dailyBudgetUsd: 10 };
+      const run = { ...payer, executionId: crypto.randomUUID(), deadline: clock.monotonic() + 60_000 };
+      const reservation = await budgets
+        .of(run)
+        .reserve({ inputTokens: 1, outputTokens: 1, usd: 1 }, new AbortController().signal);
+      isAway = true;
+      await reservation.settle({ inputTokens: 2, outputTokens: 3, usd: 0.5 });
+      // As another process does meanwhile.
+      await copyAccountWide(db, directory);
+      isAway = false;
+      const told = async () => {
+        const { rows } = await sql`
+          select calls, input_tokens, output_tokens, usd::float8 as usd,
+            (select count(*)::int from ai_reservations where account_id = 999) as reserved
+          from ai_usage where account_id = 999`.execute(directory);
+        return rows;
+      };
+      await vi.waitFor(async () => {
+        await clock.advance(1000);
+        expect(await told()).toEqual([
+          { calls: 1, input_tokens: 2, output_tokens: 3, usd: 0.5, reserved: 0 },
+        ]);
+      });
+      await budgets.stop();
+    }));
+
+  it('goes on with its ids where it was, when a process starts again', async () => {
+    const before = (await plantDeployment(house)).deployment.id;
+    await opened(({ db, directory }) => raiseIds(db, directory), second);
+    await opened(({ db, directory }) => raiseIds(db, directory));
+    const after = (await plantDeployment(house)).deployment.id;
+    expect(after).toBeGreaterThan(before);
+    expect(after).toBeLessThan(before + 10_000);
   });
 });
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { referenceRpcs } from '../catalog/definitions.js';
 import { jsonValue } from '../json/json-schemas.js';
 import { address } from '../records/fields.js';
+import { MAX_DEPTH, MAX_LIMIT } from '../records/pagination.js';
 import { rpc } from '../rpc/rpc.js';
 import { bindingRpcs } from './bindings.js';
 import { pastHeadRpcs } from './checkpoints.js';
@@ -80,14 +81,14 @@ export const ownershipRpcs = {
 export const homeRpcs = {
   /**
    * Deployments of a world that an account can see, of this database alone: how many there are, and the ids of the first
-   * `most`, or the records of those that `ids` names.
+   * `most`; or, with `ids`, the records of those alone, and nothing is counted.
    */
   'homes.deployments': rpc({
     request: z.object({
       worldId: z.int(),
       accountId: z.int().nullable(),
-      most: z.int().min(0),
-      ids: z.array(z.int()).nullable(),
+      most: z.int().min(0).max(MAX_DEPTH),
+      ids: z.array(z.int()).max(MAX_LIMIT).nullable(),
     }),
     reply: z.object({ total: z.int(), ids: z.array(z.int()), records: z.array(deploymentRecord) }),
   }),

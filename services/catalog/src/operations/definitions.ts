@@ -10,7 +10,6 @@ import { putClaims, releaseAll, releaseSeen } from '../store/claims/claim-store.
 import { holdSchemasNamed, holdVersionsNamed } from '../store/claims/claim-targets.js';
 import { confirmDefinitions } from '../store/definitions/confirm-definitions.js';
 import {
-  draftDefinition,
   loadVersionDefinitions,
   toWorldTexts,
 } from '../store/definitions/load-definitions.js';

@@ -3,7 +3,7 @@ import { runtimeContract } from '@orrery/contracts';
 import { transaction } from '@orrery/database';
 import { type Clock, type Logger, type PollLoop, startPollLoop } from '@orrery/service-kit';
 import { CONSUMER } from '../store/lanes/dead-letters.js';
-import { type DueHead, dueHeads, postponeHead, settleHead } from '../store/lanes/head-store.js';
+import { type DueHead, postponeHead, settleHead, takeDueHeads } from '../store/lanes/head-store.js';
 import type { Db } from '../store/tables/schema.js';
 
 interface HeadReading {
@@ -16,13 +16,15 @@ interface HeadReading {
   readonly wake: (chain: string) => void;
 }
 
-const AT_ONCE = 100;
+const AT_ONCE = 20;
 const CALL_TIMEOUT_MS = 10_000;
 /** Pauses before a head is asked for again: one that cannot be told yet, and one whose reading failed. */
 const SOON_MS = 1000;
 const LATER_MS = 15_000;
+/** A head that was taken by a process that stopped is asked for by another one after so long. */
+const TAKEN_MS = 15_000;
 
-/** Asks the runtime for the heads of hours that are over. Each process does: what one has stored, the others find done. */
+/** Asks the runtime for the heads of hours that are over: of several processes, each for what it has taken. */
 export function startReadingHeads(reading: HeadReading): PollLoop {
   const { db, clock, logger, pollMs } = reading;
   return startPollLoop({
@@ -31,7 +33,7 @@ export function startReadingHeads(reading: HeadReading): PollLoop {
     clock,
     logger,
     runOnce: async (signal) => {
-      const due = await dueHeads(db, AT_ONCE);
+      const due = await takeDueHeads(db, AT_ONCE, TAKEN_MS);
       for (const one of due) {
         signal.throwIfAborted();
         const pauseMs = await readHead(reading, one, signal).catch((error: unknown) => {

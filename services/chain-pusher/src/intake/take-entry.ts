@@ -1,7 +1,6 @@
 import type { JournalFact } from '@orrery/contracts';
-import { startOfHour } from '../core/pushes/head-hours.js';
 import { appendPush, cancelUnsent, rememberDeployment } from '../store/lanes/append-push.js';
-import { noteHead, placeHead } from '../store/lanes/head-store.js';
+import { noteHead } from '../store/lanes/head-store.js';
 import type { Trx } from '../store/tables/schema.js';
 
 /** Bytes of content that a chain takes, by its name. */
@@ -12,10 +11,7 @@ export async function takeEntry(trx: Trx, entry: JournalFact, limitOf: ContentLi
   if (entry.kind === 'deployment_created') await rememberDeployment(trx, entry);
   if (entry.kind === 'deleted') await cancelUnsent(trx, entry.deployment);
   if (entry.status !== 'succeeded' || entry.binding === null) return;
-  const { deployment } = entry;
   const { targetChains, headChains = [] } = entry.binding;
-  for (const chain of [...targetChains, ...headChains])
-    await placeHead(trx, { deployment, chain }, startOfHour(entry.executedAt));
   for (const chain of targetChains) await appendPush(trx, entry, chain, limitOf(chain));
   for (const chain of headChains) await noteHead(trx, entry, chain);
 }

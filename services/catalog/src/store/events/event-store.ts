@@ -58,7 +58,6 @@ export const updateEvent = (
 export const listEvents = (db: Db, worldId: number, query: PageQuery): Promise<ListedEvent[]> =>
   page(selectEvents(db, worldId).select(latest).orderBy('id'), query).execute();
 
-/** Assigns the next version number of an event that is held `editing`. A number is never assigned twice. */
 /** The number that the next version of an event would get; 1 where there is no such event. */
 export async function nextNumber(db: Db, worldId: number, event: string): Promise<number> {
   const row = await db
@@ -70,6 +69,7 @@ export async function nextNumber(db: Db, worldId: number, event: string): Promis
   return (row?.last_version ?? 0) + 1;
 }
 
+/** Assigns the next version number of an event that is held `editing`. A number is never assigned twice. */
 export async function takeNumber(trx: Trx, eventId: number, limit: number): Promise<number> {
   const taken = await trx
     .updateTable('events')

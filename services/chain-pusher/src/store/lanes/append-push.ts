@@ -1,8 +1,11 @@
 import type { JournalFact } from '@orrery/contracts';
 import { activeTrace } from '@orrery/service-kit';
 import { sql } from 'kysely';
+import { startOfHour } from '../../core/pushes/head-hours.js';
 import { pushContent } from '../../core/pushes/push-content.js';
 import type { Trx } from '../tables/schema.js';
+import { placeHead } from './head-store.js';
+import { nextNumber } from './lane-store.js';
 
 /** Whose quota the pushes count for. */
 export const rememberDeployment = (trx: Trx, { deployment, caller }: JournalFact) =>
@@ -28,7 +31,7 @@ export async function cancelUnsent(trx: Trx, deployment: string): Promise<void> 
 
 /** Gives an execution's push to a chain the next number. `limit`: bytes of content that the chain takes. */
 export async function appendPush(trx: Trx, entry: JournalFact, chain: string, limit: number): Promise<void> {
-  const number = await nextNumber(trx, entry.deployment, chain);
+  const number = await numberAfterHead(trx, entry, chain);
   const { text, digest } = pushContent(entry, number, entry.binding?.onchain ?? null);
   const truncated = Buffer.byteLength(text) > limit;
   await sql`
@@ -37,13 +40,15 @@ export async function appendPush(trx: Trx, entry: JournalFact, chain: string, li
       ${truncated}, ${activeTrace() ?? null})`.execute(trx);
 }
 
-/** Numbers have no gap: the lane's row is locked from here to the commit. */
-export async function nextNumber(trx: Trx, deployment: string, chain: string): Promise<number> {
-  const { rows } = await sql<{ number: number }>`
-    insert into lanes as lane (deployment, chain, last_number) values (${deployment}, ${chain}, 1)
-    on conflict (deployment, chain) do update set last_number = lane.last_number + 1
-    returning last_number as number`.execute(trx);
-  const [row] = rows;
-  if (row === undefined) throw new Error('the lane gave no number');
-  return row.number;
+/** The head of an hour that is over has its number before what comes after it. */
+async function numberAfterHead(
+  trx: Trx,
+  { deployment, executedAt }: JournalFact,
+  chain: string,
+): Promise<number> {
+  const lane = { deployment, chain };
+  const until = startOfHour(executedAt);
+  const { number, isHeadDue } = await nextNumber(trx, lane, until);
+  if (!isHeadDue || !(await placeHead(trx, lane, until, number))) return number;
+  return (await nextNumber(trx, lane, until)).number;
 }

@@ -1,11 +1,10 @@
 import type { JournalFact, PastHead } from '@orrery/contracts';
 import { positionOf } from '@orrery/database';
 import { sql } from 'kysely';
-import { endOfHour, headId } from '../../core/pushes/head-hours.js';
+import { endOfHour, headId, startOfHour } from '../../core/pushes/head-hours.js';
 import { headContent } from '../../core/pushes/push-content.js';
 import type { Db, Lane, Trx } from '../tables/schema.js';
-import { nextNumber } from './append-push.js';
-import { lockLane } from './lane-store.js';
+import { lockLane, nextNumber } from './lane-store.js';
 
 /**
  * The head of an hour that a lane is to push.
@@ -25,33 +24,60 @@ export interface DueHead extends Lane {
 /** The runtime is asked this long after the end of the hour: it waits as long for clocks that differ. */
 const PATIENCE = sql`interval '10 seconds'`;
 
-export const noteHead = (trx: Trx, { deployment, seq, executedAt }: JournalFact, chain: string) =>
-  sql`
-    insert into due_heads (deployment, chain, before, from_seq, due_at)
-    values (${deployment}, ${chain}, ${endOfHour(executedAt)}, ${seq}, ${endOfHour(executedAt)}::timestamptz + ${PATIENCE})
-    on conflict do nothing`.execute(trx);
+/** Notes that the head of an execution's hour is to be pushed. That of an hour before has its place by now. */
+export async function noteHead(
+  trx: Trx,
+  { deployment, seq, executedAt }: JournalFact,
+  chain: string,
+): Promise<void> {
+  const [until, end] = [startOfHour(executedAt), endOfHour(executedAt)];
+  const { rows } = await sql<{ isHeadDue: boolean }>`
+    with noted as (
+      insert into due_heads (deployment, chain, before, from_seq, due_at)
+      values (${deployment}, ${chain}, ${end}, ${seq}, ${end}::timestamptz + ${PATIENCE}) on conflict do nothing
+    )
+    select exists (select from due_heads
+      where deployment = ${deployment} and chain = ${chain} and not placed and before <= ${until}) as "isHeadDue"`.execute(
+    trx,
+  );
+  if (rows[0]?.isHeadDue) await placeHead(trx, { deployment, chain }, until);
+}
 
-/** Gives the head of an hour that ended at `until` or before the next number of its lane. At most one waits for that. */
-export async function placeHead(trx: Trx, { deployment, chain }: Lane, until: string): Promise<void> {
+/**
+ * Gives the head of an hour that ended at `until` or before a number of its lane: the one that was taken for it, or else the
+ * next. At most one waits for that. Resolves with whether one did.
+ */
+export async function placeHead(trx: Trx, lane: Lane, until: string, taken?: number): Promise<boolean> {
+  const { deployment, chain } = lane;
   const { rows } = await sql<{ before: Date; fromSeq: number }>`
     update due_heads set placed = true, due_at = now()
     where deployment = ${deployment} and chain = ${chain} and not placed and before <= ${until}
     returning before, from_seq as "fromSeq"`.execute(trx);
   for (const { before, fromSeq } of rows) {
     const time = before.toISOString();
+    const number = taken ?? (await nextNumber(trx, lane, until)).number;
     const head = { before: time, generation: null, size: null, rootHash: null };
     await sql`
       insert into pushes (deployment, chain, number, history_id, seq, entry_hash, digest, truncated, head)
-      values (${deployment}, ${chain}, ${await nextNumber(trx, deployment, chain)}, ${headId(deployment, time)}, ${fromSeq},
+      values (${deployment}, ${chain}, ${number}, ${headId(deployment, time)}, ${fromSeq},
         '', '', false, ${JSON.stringify(head)}::jsonb)`.execute(trx);
   }
+  return rows.length > 0;
 }
 
-/** Heads that the runtime can be asked for now, the longest due first. */
-export async function dueHeads(db: Db, limit: number): Promise<DueHead[]> {
+/**
+ * Takes heads that the runtime can be asked for now, those that are due for the longest. Other processes take them after
+ * `takenMs`, in milliseconds, unless they are settled or postponed by then.
+ */
+export async function takeDueHeads(db: Db, limit: number, takenMs: number): Promise<DueHead[]> {
   const { rows } = await sql<Lane & { before: Date; fromSeq: number }>`
-    select deployment, chain, before, from_seq as "fromSeq" from due_heads
-    where due_at <= now() order by due_at limit ${limit}`.execute(db);
+    with due as materialized (
+      select deployment, chain, before from due_heads where due_at <= now()
+      order by due_at limit ${limit} for update skip locked
+    )
+    update due_heads h set due_at = now() + ${takenMs} * interval '1 millisecond' from due
+    where h.deployment = due.deployment and h.chain = due.chain and h.before = due.before
+    returning h.deployment, h.chain, h.before, h.from_seq as "fromSeq"`.execute(db);
   return rows.map(({ before, ...row }) => ({ ...row, before: before.toISOString() }));
 }
 

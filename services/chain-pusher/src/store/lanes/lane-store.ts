@@ -5,6 +5,27 @@ import type { Db, Lane, Trx } from '../tables/schema.js';
 export const lockLane = (trx: Trx, { deployment, chain }: Lane) =>
   sql`select from lanes where deployment = ${deployment} and chain = ${chain} for update`.execute(trx);
 
+/**
+ * Takes the next number of a lane, and says whether the head of an hour that ended at `until` or before waits for one. Numbers
+ * have no gap: the lane's row is locked from here to the commit.
+ */
+export async function nextNumber(
+  trx: Trx,
+  { deployment, chain }: Lane,
+  until: string,
+): Promise<{ number: number; isHeadDue: boolean }> {
+  const { rows } = await sql<{ number: number; isHeadDue: boolean }>`
+    insert into lanes as lane (deployment, chain, last_number) values (${deployment}, ${chain}, 1)
+    on conflict (deployment, chain) do update set last_number = lane.last_number + 1
+    returning last_number as number, exists (select from due_heads
+      where deployment = ${deployment} and chain = ${chain} and not placed and before <= ${until}) as "isHeadDue"`.execute(
+    trx,
+  );
+  const [row] = rows;
+  if (row === undefined) throw new Error('the lane gave no number');
+  return row;
+}
+
 /** Lanes with work, longest without a turn first. None of them has a submission open, so a lane's order is the chain's. */
 export async function lanesWithWork(
   db: Db,

@@ -56,9 +56,10 @@ export function startIndexKeeper(options: IndexKeeperOptions): PollLoop {
     runOnce: async (signal) => {
       const partitions = held.all().map(({ partition }) => partition);
       if (partitions.length === 0 || !journalForm.keepsIndexes) return 'idle';
-      // A catalog that is away, as while all services start, is told of by those who need it; the next round compares.
+      // What is declared cannot be known while the catalog is away; what is unfinished goes on, and the next round compares.
       await compareAll(options, partitions).catch((error: unknown) => {
         if (!(error instanceof ServiceError && error.code === 'unavailable')) throw error;
+        logger.info({ err: error }, 'declared indexes were not compared; they are in the next round');
       });
       for (let after = 0; ; ) {
         const unfinished = await unfinishedIndexes(db, partitions, after, UNFINISHED_AT_ONCE);

@@ -11,8 +11,9 @@ import { type Clock, type Logger, type PollLoop, startPollLoop } from '@orrery/s
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { DeploymentDirectory } from '../../store/deployments/deployment-directory.js';
+import { type HomeMap, readHomeMap } from '../../store/leases/homes.js';
 import { partitionOf } from '../../store/leases/leases.js';
-import { type HomeMap, placeOf, readHomeMap } from '../../store/leases/places.js';
+import { placeOf } from '../../store/leases/places.js';
 import type { DirectoryDb } from '../../store/tables/directory.js';
 
 /** Broadcast by each process, every second while there are several databases: it serves what lives in this one. */
@@ -58,13 +59,14 @@ export async function followHomes(dependencies: HomesDependencies) {
   const { id, directory, deployments, clock, logger } = dependencies;
   let known: HomeMap = ONE;
   const isOnly = () => known.databases.length <= 1;
-  const servers = await followServers(dependencies, () => !isOnly());
   const read = async () => {
     const now = await readHomeMap(directory);
     if (isOnly() && now.databases.length > 1) await dependencies.onSeveral();
     known = now;
   };
+  // Before any loop runs: a start that fails here leaves none behind.
   await read();
+  const servers = await followServers(dependencies, () => !isOnly());
   const reading = startPollLoop({
     name: 'homes of partitions',
     intervalMs: READ_MS,
@@ -81,9 +83,10 @@ export async function followHomes(dependencies: HomesDependencies) {
     const parsed = parseReference(reference);
     if (parsed === undefined) return undefined;
     if ('id' in parsed) return parsed.id;
+    const known = places.get(parsed.address);
+    if (known !== undefined) return known;
     const here = await deployments.byAddress(reference);
-    if (here !== undefined) return here.id;
-    const found = places.get(parsed.address) ?? (await placeOf(directory, parsed.address));
+    const found = here?.id ?? (await placeOf(directory, parsed.address));
     if (found !== undefined) places.set(parsed.address, found);
     return found;
   };

@@ -18,14 +18,15 @@ import {
 import {
   answerOnce,
   findAnswer,
+  type KeyedRequest,
   keyedRequest,
   OutcomeUnknown,
   type TransactionOptions,
   toCallError,
   transaction,
 } from '@orrery/database';
-import { tooManyInstances } from '@orrery/deciding';
 import { learnAccount } from '@orrery/service-host';
+import type { Clock } from '@orrery/service-kit';
 import { defaultModelId, refuseUnknownModel, refuseUnpriced } from '../../core/prompting/model.js';
 import {
   isKnown,
@@ -33,29 +34,19 @@ import {
   refuseOverQuota,
   storeAccount,
 } from '../../store/deployments/account-store.js';
-import type { SchemaClaim } from '../../store/deployments/claim-store.js';
-import {
-  type ClaimedCopies,
-  type CloneSource,
-  contentAt,
-  contentNow,
-  readSource,
-  SourceChanged,
-} from '../../store/deployments/copy-source.js';
+import { SourceChanged } from '../../store/deployments/copy-source.js';
 import { toRecord } from '../../store/deployments/deployment-directory.js';
 import {
   type DeploymentPlan,
   insertDeployment,
   PartitionGone,
 } from '../../store/deployments/insert-deployment.js';
-import { headOf } from '../../store/journal/journal-store.js';
-import { readPast } from '../../store/journal/verify/verify-journal.js';
 import { giveUpPlace, takePlace } from '../../store/leases/places.js';
-import { listBindings, type NewBinding } from '../../store/state/bindings.js';
+import type { NewBinding } from '../../store/state/bindings.js';
 import { type LockedDefinition, lockedDefinition } from '../../store/state/deployment-state.js';
-import type { Db } from '../../store/tables/schema.js';
 import { bindingWarnings, lackOf, newBindings } from '../bindings/binding-rules.js';
 import type { RuntimeContext } from '../context.js';
+import { claimCopies, findCloneSource } from './clone-source.js';
 import { refuseLargeBody } from './handlers.js';
 
 type Creation = (typeof deploymentRpcs)['deployments.create'];
@@ -76,13 +67,7 @@ async function createDeployment(
   request: RequestOf<Creation>,
   call: CallContext,
 ): Promise<ReplyOf<Creation>> {
-  const keyed = keyedRequest(
-    `create ${request.params.worldAddress.toLowerCase()}`,
-    request.headers['idempotency-key'],
-    request.body,
-    call.caller,
-    context.clock.now(),
-  );
+  const keyed = keyedCreation(request, call, context.clock);
   const answer = keyed && (await findAnswer(context.db, keyed));
   // Stored by this very operation.
   if (answer !== undefined) return told(answer as unknown as Stored);
@@ -106,6 +91,16 @@ async function createDeployment(
   return told(created);
 }
 
+/** A request to create that has an Idempotency-Key: the same wherever it is carried out. */
+export const keyedCreation = (
+  { params, headers, body }: RequestOf<Creation>,
+  { caller }: CallContext,
+  clock: Pick<Clock, 'now'>,
+): KeyedRequest | undefined => {
+  const operation = `create ${params.worldAddress.toLowerCase()}`;
+  return keyedRequest(operation, headers['idempotency-key'], body, caller, clock.now());
+};
+
 /**
  * Where there are several databases, the directory gives the id, of a partition that lives here, and notes the place first. If
  * the creation fails for certain the place is given up; where that is not known, or this process dies, it is swept.
@@ -120,13 +115,15 @@ async function inItsPlace<T extends { readonly id: number }>(
   const quota = await quotaOfDeployments(db, accountId);
   const partitions = homes.partitionsOf(homes.id);
   const id = await takePlace(directory, { address, accountId, quota, partitions });
+  // One that stays is swept.
+  const giveUp = () => giveUpPlace(directory, id).catch(() => undefined);
   try {
     const created = await create(id);
     // Another request with the same key has created it.
-    if (created.id !== id) await giveUpPlace(directory, id);
+    if (created.id !== id) await giveUp();
     return created;
   } catch (error) {
-    if (!(error instanceof OutcomeUnknown)) await giveUpPlace(directory, id).catch(() => undefined);
+    if (!(error instanceof OutcomeUnknown)) await giveUp();
     if (error instanceof PartitionGone) await homes.read();
     throw error;
   }
@@ -156,19 +153,29 @@ function warningsOf(
 /** A clone fails at most once for each creation of its account that runs at the same time. */
 const COPYING: TransactionOptions = { isolation: 'repeatable read', attempts: 10 };
 
-/** How often a clone is planned again because its source changed between the claims and the copy. */
+/** How often a creation is planned again, because the source of a clone or the home of its partition has changed. */
 const ROUNDS = 5;
 
-async function untilUnchanged<T>(create: () => Promise<T>): Promise<T> {
-  for (let round = 1; round <= ROUNDS; round += 1) {
+/** @throws `write_conflict`, `unavailable` after the last round; otherwise what the creation throws */
+export async function untilUnchanged<T>(create: () => Promise<T>): Promise<T> {
+  for (let round = 1; ; round += 1) {
     try {
       return await create();
     } catch (error) {
-      if (!(error instanceof SourceChanged || error instanceof PartitionGone)) throw toCallError(error);
+      const isChanged = error instanceof SourceChanged || error instanceof PartitionGone;
+      if (!isChanged) throw toCallError(error);
+      if (round === ROUNDS) throw changing(error);
     }
   }
-  throw new ServiceError('write_conflict', 'The source changes too fast to be copied. Try again.');
 }
+
+const changing = (error: SourceChanged | PartitionGone): ServiceError =>
+  error instanceof SourceChanged
+    ? new ServiceError('write_conflict', 'The source changes too fast to be copied. Try again.')
+    : new ServiceError(
+        'unavailable',
+        'The deployments of this database are being moved to another one. Nothing was created: try again in a few seconds.',
+      );
 
 type PlannedDeployment = Omit<DeploymentPlan, 'id'>;
 
@@ -234,100 +241,4 @@ async function lockNow(
   await refuseOverQuota(db, ownerAccountId);
   const { definitions, world } = await catalog.lock(worldId, versionIds);
   return lockedDefinition(definitions, world, aiModelId ?? defaultModelId(models));
-}
-
-/**
- * Finds the source of a clone: of the same world and account. What is foreign, deleted or elsewhere looks absent.
- * @throws `unknown_deployment`, `validation_failed` for a `sourceSeq` that its journal has not reached
- */
-async function findCloneSource(
-  db: Db,
-  home: { worldId: number; ownerAccountId: number },
-  { sourceDeployment, sourceSeq, sourceTimers = false }: NewDeployment,
-): Promise<CloneSource | null> {
-  if (sourceTimers && (sourceDeployment === undefined || sourceSeq !== undefined)) throw badTimers();
-  if (sourceDeployment === undefined) {
-    if (sourceSeq === undefined) return null;
-    throw badSeq('It names an entry of the journal of `sourceDeployment`, which is missing.');
-  }
-  const source = await readSource(db, home, sourceDeployment);
-  if (source === undefined) throw unknownDeployment();
-  if (sourceSeq === undefined) return { ...source, seq: undefined, withTimers: sourceTimers };
-  const { seq } = await headOf(db, source.id);
-  if (sourceSeq > seq) throw badSeq(`The journal ends at ${seq}.`);
-  return { ...source, seq: sourceSeq, withTimers: false };
-}
-
-function unknownDeployment(): ServiceError {
-  const message = 'You have no such deployment in this world.';
-  const errors = [fieldProblem('/sourceDeployment', 'unknown_deployment', message)];
-  return new ServiceError('unknown_deployment', message, { errors });
-}
-
-const NO_TIMERS =
-  'It copies the timers that are pending now: with `sourceDeployment`, and without `sourceSeq`.';
-
-const badTimers = () =>
-  new ServiceError('validation_failed', `/sourceTimers: ${NO_TIMERS}`, {
-    errors: [fieldProblem('/sourceTimers', 'invalid', NO_TIMERS)],
-  });
-
-const badSeq = (message: string) =>
-  new ServiceError('validation_failed', `/sourceSeq: ${message}`, {
-    errors: [fieldProblem('/sourceSeq', 'out_of_range', message)],
-  });
-
-/** `explicit` bindings win over copied ones of the same event; a what-if fork copies none. @throws `limit_reached`, `unknown_entity_schema`, `history_broken` */
-async function claimCopies(
-  context: RuntimeContext,
-  source: CloneSource,
-  { isFork, ...home }: { address: string; worldId: number; isFork: boolean },
-  explicit: readonly NewBinding[],
-  at: Date,
-  call: CallContext,
-): Promise<ClaimedCopies> {
-  const sourceBindings = await listBindings(context.db, source.id);
-  const own = new Set(explicit.map(({ binding }) => binding.event));
-  const copied = isFork ? [] : sourceBindings.filter(({ event }) => !own.has(event));
-  refuseTooMany(own.size + copied.length, context.limits);
-  const bindings = await newBindings(context, home, copied, '/sourceDeployment', at);
-  return {
-    source,
-    sourceBindings,
-    bindings,
-    schemas: await claimSchemas(context, source, home, call),
-  };
-}
-
-function refuseTooMany(count: number, { bindingsPerDeployment: limit }: RuntimeContext['limits']): void {
-  if (count <= limit) return;
-  throw new ServiceError('limit_reached', `A deployment has at most ${limit} bindings.`, {
-    facts: { limit, bindings: count },
-  });
-}
-
-async function claimSchemas(
-  context: RuntimeContext,
-  source: CloneSource,
-  { address, worldId }: { address: string; worldId: number },
-  call: CallContext,
-): Promise<readonly SchemaClaim[]> {
-  const { db, catalog, limits } = context;
-  const { id, seq } = source;
-  const { names, instances } = await (seq === undefined
-    ? contentNow(db, id)
-    : readPast(context, source, seq, call, () => contentAt(db, id, seq)));
-  if (instances > limits.instancesPerDeployment) throw tooManyInstances(limits.instancesPerDeployment);
-  if (names.length === 0) return [];
-  return catalog.claimSchemas({ address, world_id: worldId }, names).catch(asOfSource);
-}
-
-/** The past may have instances of a schema that no longer exists. */
-function asOfSource(error: unknown): never {
-  if (!(error instanceof ServiceError) || error.code !== 'unknown_entity_schema') throw error;
-  const message = 'The source had instances of an entity schema that no longer exists.';
-  throw new ServiceError(error.code, message, {
-    errors: [fieldProblem('/sourceSeq', error.code, message)],
-    cause: error,
-  });
 }

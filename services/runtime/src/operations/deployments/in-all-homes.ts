@@ -14,10 +14,11 @@ import {
   refuseDeepPage,
   runtimeContract,
 } from '@orrery/contracts';
-import { keyedRequest } from '@orrery/database';
 import { listDeploymentsHere, toRecord } from '../../store/deployments/deployment-directory.js';
-import { databaseOfCreation } from '../../store/leases/places.js';
+import { databaseOfCreation } from '../../store/leases/creations.js';
+import { PARTITIONS } from '../../store/leases/leases.js';
 import type { RuntimeContext } from '../context.js';
+import { keyedCreation } from './create-deployment.js';
 
 type Rpcs = typeof runtimeContract.rpcs;
 const { rpcs } = runtimeContract;
@@ -159,13 +160,13 @@ type Creation = Rpcs['deployments.create'];
  */
 async function homeOfCreation(
   { homes, clock }: RuntimeContext,
-  { params, headers, body }: RequestOf<Creation>,
+  request: RequestOf<Creation>,
   call: CallContext,
 ): Promise<string> {
+  const { body } = request;
   const source = body.sourceDeployment && (await homes.homeOf(body.sourceDeployment));
-  const chosen = source || homes.homeOfId(Math.floor(Math.random() * 64));
-  const operation = `create ${params.worldAddress.toLowerCase()}`;
-  const keyed = keyedRequest(operation, headers['idempotency-key'], body, call.caller, clock.now());
+  const chosen = source || homes.homeOfId(Math.floor(Math.random() * PARTITIONS));
+  const keyed = keyedCreation(request, call, clock);
   return keyed === undefined ? chosen : databaseOfCreation(homes.directory, keyed, chosen);
 }
 

@@ -1,7 +1,8 @@
 import { type AccountState, accountState, defineMessage } from '@orrery/contracts';
 import { type PollLoop, startPollLoop } from '@orrery/service-kit';
 import { accountPauses, storeAccount } from '../../store/deployments/account-store.js';
-import { comparePlaces } from '../../store/leases/places.js';
+import { comparePlaces } from '../../store/leases/compare-places.js';
+import { forgetCreations } from '../../store/leases/creations.js';
 import { copyAccountWide, forgetPayments } from '../../store/runs/account-wide.js';
 import type { RuntimeContext } from '../context.js';
 import { applyPauses } from './pauses.js';
@@ -26,23 +27,37 @@ export function followOtherHomes(context: RuntimeContext, signal: AbortSignal): 
   return bus.listen(accountHeard, (state) => void store(state).catch(failed), signal);
 }
 
-const COMPARE_MS = 5000;
+/** A page of places is compared so often, in milliseconds. */
+const PAGE_MS = 5000;
+/** All that a database has is compared once in this time, in milliseconds, or as soon as its pages allow. */
+const PASS_MS = 60_000;
 
 /** Lets the directory agree with this database, where there are several: places, payments, what models have cost. */
-export function startComparingPlaces({ db, homes, clock, logger }: RuntimeContext): PollLoop {
+export function startComparingPlaces({
+  db,
+  homes,
+  clock,
+  logger,
+}: Pick<RuntimeContext, 'db' | 'homes' | 'clock' | 'logger'>): PollLoop {
   let after = 0;
+  let nextPass = Number.NEGATIVE_INFINITY;
+  const compareRest = async () => {
+    await copyAccountWide(db, homes.directory);
+    await forgetPayments(homes.directory);
+    await forgetCreations(homes.directory);
+  };
   return startPollLoop({
     name: 'places of deployments',
-    intervalMs: COMPARE_MS,
+    intervalMs: PAGE_MS,
     clock,
     logger,
     runOnce: async () => {
-      if (homes.isOnly()) return 'idle';
-      await copyAccountWide(db, homes.directory);
-      await forgetPayments(homes.directory);
+      if (homes.isOnly() || (after === 0 && clock.monotonic() < nextPass)) return;
+      const begun = clock.monotonic();
+      if (after === 0) await compareRest();
       const next = await comparePlaces(db, homes.directory, homes.partitionsOf(homes.id), after);
+      if (after === 0) nextPass = begun + PASS_MS;
       after = next ?? 0;
-      return next === undefined ? 'idle' : 'more';
     },
   });
 }

@@ -95,14 +95,15 @@ export function historyHandlers({
 export function keptDefinitions({
   db,
   access,
-}: Pick<RuntimeContext, 'db' | 'access'>): Handlers<typeof keptDefinitionRpcs> {
-  const hasExecuted = createExecutedVersions(db);
+  reading,
+}: Pick<RuntimeContext, 'db' | 'access' | 'reading'>): Handlers<typeof keptDefinitionRpcs> {
+  const hasExecuted = createExecutedVersions(db, reading.run);
   return {
-    'definitions.get': async ({ params }, { caller }) => {
+    'definitions.get': async ({ params }, { caller, signal }) => {
       const { id, worldId, isOwner, isCodePublic } = await access.see(params, caller);
       if (!isOwner && !isCodePublic) throw new ServiceError('forbidden', CODE_NOT_PUBLIC);
       // Its owner keeps definitions of other deployments of the world from strangers.
-      const isFound = isOwner || (await hasExecuted(id, params.hash));
+      const isFound = isOwner || (await hasExecuted(id, params.hash, signal));
       const data = isFound ? await findDefinition(db, worldId, params.hash) : undefined;
       if (data === undefined) throw new ServiceError('definition_not_found');
       return { data };

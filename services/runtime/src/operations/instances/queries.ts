@@ -34,7 +34,6 @@ import {
 import { type InstanceQuery, sourced } from '../../store/deployments/queries/query-source.js';
 import { QueryWork, withinTime } from '../../store/deployments/queries/query-work.js';
 import { readPast } from '../../store/journal/verify/verify-journal.js';
-import { QUERY_SLOTS } from '../../store/tables/pools.js';
 import type { Db } from '../../store/tables/schema.js';
 import type { RuntimeContext } from '../context.js';
 
@@ -50,8 +49,8 @@ type RunQuery = <T>(
 ) => Promise<T>;
 
 export function createRunQuery(context: RuntimeContext): RunQuery {
-  const slots = new FairSlots(QUERY_SLOTS);
   const { clock, pools } = context;
+  const slots = new FairSlots(pools.queriesAtOnce);
   let waiting = 0;
   return async ({ deployment, atSeq }, { signal, deadline }, query) => {
     if (atSeq !== undefined) await computedTo(context, deployment.id, atSeq, signal);

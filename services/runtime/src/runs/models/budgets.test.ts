@@ -1,37 +1,10 @@
 import { ServiceError } from '@orrery/contracts';
 import { createLogger, type Logger, systemClock } from '@orrery/service-kit';
 import { FakeClock } from '@orrery/testing';
-import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely';
 import { expect, it, vi } from 'vitest';
-import type { DirectoryDb } from '../../store/tables/directory.js';
-import type { RuntimeSchema } from '../../store/tables/schema.js';
+import { databaseThat } from '../../store/tables/database-double.test-support.js';
+import type { DirectorySchema } from '../../store/tables/directory.js';
 import { createBudgets } from './budgets.js';
-
-/** A database that answers each statement as `execute` says. */
-function databaseThat(execute: (statement: string) => void): Kysely<RuntimeSchema> {
-  const connection = {
-    executeQuery: async ({ sql }: { sql: string }) => {
-      execute(sql);
-      return { rows: [] };
-    },
-    streamQuery: () => {
-      throw new Error('not used');
-    },
-  };
-  class Driver extends DummyDriver {
-    override async acquireConnection() {
-      return connection as never;
-    }
-  }
-  return new Kysely({
-    dialect: {
-      createAdapter: () => new PostgresAdapter(),
-      createDriver: () => new Driver(),
-      createIntrospector: (db) => new PostgresIntrospector(db),
-      createQueryCompiler: () => new PostgresQueryCompiler(),
-    },
-  });
-}
 
 const payer = {
   executionId: '01900000-0000-7000-8000-000000000001',
@@ -43,7 +16,7 @@ const payer = {
 };
 const never = new AbortController().signal;
 /** One database: its directory is never asked. */
-const homes = { isOnly: () => true, directory: databaseThat(() => undefined) as unknown as DirectoryDb };
+const homes = { isOnly: () => true, directory: databaseThat<DirectorySchema>(() => undefined) };
 const cost = { inputTokens: 1, outputTokens: 1, usd: 0.5 };
 
 it('a cost is counted once the database is there again, and nobody waits for it', async () => {

@@ -12,6 +12,7 @@ import {
 import { type Claim, grant, type Payer } from '../../core/prompting/grant.js';
 import type { Budget, ModelUsage } from '../../core/prompting/model.js';
 import type { Homes } from '../../lane/ownership/homes.js';
+import { tellUsage } from '../../store/runs/account-wide.js';
 import {
   addUsage,
   dayOf,
@@ -26,6 +27,16 @@ import type { Db } from '../../store/tables/schema.js';
 export type Budgets = ReturnType<typeof createBudgets>;
 
 const AT_ONCE = 500;
+
+/** A cost is counted in the deployment's database, then the directory is told. */
+type Step = () => Promise<undefined>;
+
+const succeeds = (step: Step): Promise<boolean> =>
+  step().then(
+    () => true,
+    () => false,
+  );
+
 /** Pauses between the tries to reserve, and to store what a request has cost, while the database is away. */
 const PAUSE: Backoff = { baseMs: 200, maxMs: 5000 };
 
@@ -51,26 +62,29 @@ export function createBudgets({
   // Quotas of accounts hold for deployments of all databases. The directory's tables are as those of a database.
   const everywhere = homes.directory as unknown as Db;
   const reserve = createReservations(db, () => (homes.isOnly() ? db : everywhere), clock);
-  const addTo = (ledger: Db) =>
+  const inBatches = (store: (costs: readonly RequestCost[]) => Promise<void>) =>
     createBatcher<RequestCost, undefined>({
       maxBatch: AT_ONCE,
       load: async (costs) => {
-        await addUsage(ledger, costs);
+        await store(costs);
         return costs.map(() => undefined);
       },
     });
-  const [addHere, addEverywhere] = [addTo(db), addTo(everywhere)];
+  const count = inBatches((costs) => addUsage(db, costs));
+  const tell = inBatches((costs) => tellUsage(db, homes.directory, costs));
   const policy = {
     ...PAUSE,
     attempts: Number.POSITIVE_INFINITY,
     retryable: (error: unknown) => toServiceError(error).retryable,
   };
-  const addLater = (add: typeof addHere, cost: RequestCost): Promise<void> => {
-    const stored = retry(() => add(cost), policy, { clock, signal: stopping.signal })
+  const store = async (steps: readonly Step[]): Promise<void> => {
+    for (const step of steps) await retry(step, policy, { clock, signal: stopping.signal });
+  };
+  const storeLater = (steps: readonly Step[]): void => {
+    const stored = store(steps)
       .catch((error: unknown) => logger.warn({ err: error }, 'the cost of a model request was not counted'))
       .finally(() => pending.delete(stored));
     pending.add(stored);
-    return stored;
   };
   return {
     /** What the requests of one execution are paid from. */
@@ -87,9 +101,10 @@ export function createBudgets({
         return {
           settle: async (usage) => {
             const cost = { payer, reservation, day, usage };
-            const ledgers = homes.isOnly() ? [addHere] : [addHere, addEverywhere];
-            // Not awaited: the answer of the model does not wait for a database that is away.
-            await Promise.all(ledgers.map((add) => add(cost).catch(() => void addLater(add, cost))));
+            const steps: readonly Step[] = [() => count(cost), ...(homes.isOnly() ? [] : [() => tell(cost)])];
+            // The rest is not awaited: the answer of the model does not wait for a database that is away.
+            for (const [at, step] of steps.entries())
+              if (!(await succeeds(step))) return storeLater(steps.slice(at));
           },
         };
       },

@@ -11,6 +11,7 @@ import {
   parseAbi,
   parseEventLogs,
 } from 'viem';
+import { lastThatHolds } from '../../core/last-that-holds.js';
 import { readAuthorization, type SignedAuthorization } from '../../core/payments/evm-authorization.js';
 import type { Chain, Charge, ChargeSearch, Payment, PaymentAsset } from '../../core/payments/payment.js';
 import { callNode } from './signals.js';
@@ -118,16 +119,12 @@ async function chargeOfUsed(
 }
 
 async function lastBlockUntil(client: PublicClient, time: bigint, signal: AbortSignal): Promise<bigint> {
-  let low = 0n;
-  let high = await client.getBlockNumber({ cacheTime: 0 });
-  while (low < high) {
+  const latest = await client.getBlockNumber({ cacheTime: 0 });
+  const isUntil = async (block: number) => {
     signal.throwIfAborted();
-    const middle = (low + high + 1n) / 2n;
-    const { timestamp } = await client.getBlock({ blockNumber: middle });
-    if (timestamp <= time) low = middle;
-    else high = middle - 1n;
-  }
-  return low;
+    return (await client.getBlock({ blockNumber: BigInt(block) })).timestamp <= time;
+  };
+  return BigInt(await lastThatHolds(0, Number(latest), isUntil));
 }
 
 interface BlockRange extends Pick<ChargeSearch, 'since' | 'signal'> {

@@ -227,7 +227,7 @@ const wholeRows = (visible: ReturnType<typeof visibleDeployments>) =>
       sql<Commitments | null>`${sql.raw(RANDOMNESS)}`.as('randomness'),
     ]);
 
-/** The same of a database that has a part of them: the ids of the first `most`, and the rows that `ids` names. */
+/** The same of a database that has a part of them: how many, and the ids of the first `most`; or the rows that `ids` names. */
 export async function listDeploymentsHere(
   db: Db,
   worldId: number,
@@ -235,10 +235,11 @@ export async function listDeploymentsHere(
   { most, ids }: { readonly most: number; readonly ids: readonly number[] | null },
 ): Promise<{ rows: DeploymentRow[]; ids: number[]; total: number }> {
   const visible = visibleDeployments(db, worldId, accountId ?? undefined);
+  if (ids !== null)
+    return { rows: await wholeRows(visible.where('id', 'in', [0, ...ids])).execute(), ids: [], total: 0 };
   const counted = await visible.select(sql<number>`count(*)::int`.as('total')).executeTakeFirst();
-  const first = most === 0 ? [] : await visible.select('id').orderBy('id').limit(most).execute();
-  const rows = ids === null ? [] : await wholeRows(visible.where('id', 'in', [0, ...ids])).execute();
-  return { rows, ids: first.map(({ id }) => id), total: counted?.total ?? 0 };
+  const first = await visible.select('id').orderBy('id').limit(most).execute();
+  return { rows: [], ids: first.map(({ id }) => id), total: counted?.total ?? 0 };
 }
 
 export const notFound = (): ServiceError =>

@@ -1,5 +1,6 @@
 import { parseReference } from '@orrery/contracts';
 import { sql } from 'kysely';
+import { PARTITIONS } from '../leases/leases.js';
 import type { DirectoryDb } from '../tables/directory.js';
 import type { Db } from '../tables/schema.js';
 
@@ -46,7 +47,7 @@ export async function takeOverPauses(
 ): Promise<void> {
   const { rows } = await sql<{ id: number; paused: boolean }>`
     select deployment_id as id, paused from operator_pauses
-    where not done and deployment_id % 64 = any(${[...partitions]}) order by 1 limit ${AT_ONCE}`.execute(
+    where not done and deployment_id % ${PARTITIONS} = any(${[...partitions]}) order by 1 limit ${AT_ONCE}`.execute(
     directory,
   );
   if (rows.length === 0) return;

@@ -1,5 +1,6 @@
 import { prepared } from '@orrery/database';
 import { sql } from 'kysely';
+import { lastThatHolds } from '../../core/last-that-holds.js';
 import type { Db } from '../tables/schema.js';
 
 const entryAt = prepared<{ executedAt: Date; hash: string }>(
@@ -15,20 +16,16 @@ interface TimeSearch {
 }
 
 /** The last entry with a time before another one. Times of a journal never fall, so a few entries are read. */
-export async function lastEntryBefore(
+export function lastEntryBefore(
   db: Db,
   deploymentId: number,
   { from, to, before }: TimeSearch,
 ): Promise<number> {
   const time = Date.parse(before);
-  let [known, last] = [from, to];
-  while (known < last) {
-    const middle = Math.ceil((known + last) / 2);
-    const [entry] = await entryAt(db, [deploymentId, middle]);
-    if (entry !== undefined && entry.executedAt.getTime() < time) known = middle;
-    else last = middle - 1;
-  }
-  return known;
+  return lastThatHolds(from, to, async (seq) => {
+    const [entry] = await entryAt(db, [deploymentId, seq]);
+    return entry !== undefined && entry.executedAt.getTime() < time;
+  });
 }
 
 /** The hash of the last of the first `size` entries, and the generation of a journal that ends with it. */

@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import type { DirectoryDb } from '../tables/directory.js';
 import type { Db } from '../tables/schema.js';
 import { databaseId, databasesIn } from './homes.js';
+import { PARTITIONS } from './leases.js';
 
 /** Names a new, empty database in the directory. Nothing lives in it until partitions move there. @throws StartupError */
 export async function addDatabase(db: Db, directory: DirectoryDb, name: string): Promise<void> {
@@ -66,7 +67,8 @@ export async function moveEmptyPartition(
   const generation = home.generation + 2;
   await transaction(source, async (trx) => {
     await sql`select from partitions where id = ${partition} for update`.execute(trx);
-    const { rows } = await sql`select from deployments where id % 64 = ${partition} limit 1`.execute(trx);
+    const { rows } =
+      await sql`select from deployments where id % ${PARTITIONS} = ${partition} limit 1`.execute(trx);
     if (rows.length > 0) throw new StartupError(`The partition ${partition} has deployments and stays.`);
     await sql`
       update partitions set generation = 0, owner = null, expires_at = null, epoch = epoch + 1

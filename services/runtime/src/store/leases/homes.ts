@@ -3,6 +3,22 @@ import { sql } from 'kysely';
 import type { DirectoryDb } from '../tables/directory.js';
 import type { Db } from '../tables/schema.js';
 
+/** Which databases there are, and the one of each partition. */
+export interface HomeMap {
+  /** In the order of their ids. */
+  readonly databases: readonly string[];
+  readonly homes: ReadonlyMap<number, string>;
+}
+
+export async function readHomeMap(directory: DirectoryDb): Promise<HomeMap> {
+  const databases = await directory.selectFrom('databases').select('id').orderBy('id').execute();
+  const homes = await directory.selectFrom('homes').select(['partition', 'database']).execute();
+  return {
+    databases: databases.map(({ id }) => id),
+    homes: new Map(homes.map(({ partition, database }) => [partition, database])),
+  };
+}
+
 /** A partition that lives in a database, and its generation as the directory, or the database itself, has it. */
 export interface Home {
   readonly partition: number;
@@ -138,4 +154,11 @@ export async function acceptDisagreements(db: Db, directory: DirectoryDb): Promi
     from jsonb_to_recordset(cast(${next} as jsonb)) as n (partition smallint, there bigint, generation bigint)
     where h.partition = n.partition and h.generation = n.there and h.database = ${id}`.execute(directory);
   return accepted;
+}
+
+/** Locks a partition against leaving this database until the transaction ends. @returns whether it is here */
+export async function holdHere(trx: Db, partition: number): Promise<boolean> {
+  const { rows } = await sql`
+    select from partitions where id = ${partition} and generation > 0 for key share`.execute(trx);
+  return rows.length === 1;
 }

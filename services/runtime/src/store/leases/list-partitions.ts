@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { DirectoryDb } from '../tables/directory.js';
 import type { Db } from '../tables/schema.js';
 import { databaseId } from './homes.js';
+import { PARTITIONS } from './leases.js';
 
 /** A partition as the directory and one database have it, for an operator. */
 export interface PartitionRow {
@@ -34,7 +35,7 @@ export async function listPartitions(db: Db, directory: DirectoryDb): Promise<Pa
     select p.id as partition, p.generation, case when p.expires_at > now() then p.owner end as owner,
       coalesce(j.journals, 0) as journals, coalesce(j.entries, 0) as entries
     from partitions p left join (
-      select deployment_id % 64 as partition, count(*) as journals, sum(seq)::bigint as entries
+      select deployment_id % ${PARTITIONS} as partition, count(*) as journals, sum(seq)::bigint as entries
       from journal_heads group by 1
     ) j on j.partition = p.id order by p.id`.execute(db);
   return rows.map(({ partition, ...here }) => {

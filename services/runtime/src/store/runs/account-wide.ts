@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { DirectoryDb } from '../tables/directory.js';
 import type { Db } from '../tables/schema.js';
+import type { RequestCost } from './usage-store.js';
 
 /** A payment is kept for so long after it can no longer be charged. */
 const KEPT = sql`interval '1 day'`;
@@ -47,9 +48,44 @@ export async function copyAccountWide(db: Db, directory: DirectoryDb): Promise<v
     insert into payments (key, deployment_id, valid_until)
     select key, id, until from jsonb_to_recordset(cast(${payments} as jsonb)) as p (key text, id bigint, until timestamptz)
     on conflict do nothing`.execute(directory);
+  await putUsage(directory, usage, []);
+}
+
+/** Lets the directory have what this database has counted by these costs, and ends their reservations there. */
+export async function tellUsage(
+  db: Db,
+  directory: DirectoryDb,
+  costs: readonly RequestCost[],
+): Promise<void> {
+  const counted = costs.map(({ payer: { deploymentId, event }, day }) => ({ deploymentId, event, day }));
+  const { rows } = await sql<{ usage: string }>`
+    select coalesce(jsonb_agg(u), '[]')::text as usage from ai_usage u
+    where (deployment_id, day, event) in (
+      select "deploymentId", day, event
+      from jsonb_to_recordset(cast(${JSON.stringify(counted)} as jsonb)) as c ("deploymentId" bigint, day date, event text)
+    )`.execute(db);
+  const reservations = costs.flatMap(({ reservation }) => reservation ?? []);
+  await putUsage(directory, rows[0]?.usage ?? '[]', reservations);
+}
+
+/**
+ * A deployment counts in its own database, and the counts only grow. So the directory takes over the highest that it is told,
+ * and hearing it twice, or late, changes nothing.
+ */
+async function putUsage(
+  directory: DirectoryDb,
+  usage: string,
+  reservations: readonly string[],
+): Promise<void> {
   await sql`
-    insert into ai_usage as known select * from jsonb_populate_recordset(null::ai_usage, cast(${usage} as jsonb))
-    on conflict (deployment_id, day, event) do update set usd = excluded.usd where known.usd < excluded.usd`.execute(
-    directory,
-  );
+    with released as (delete from ai_reservations where id = any(${[...reservations]}::uuid[]))
+    insert into ai_usage as known
+      (deployment_id, day, event, account_id, calls, input_tokens, output_tokens, usd)
+    select deployment_id, day, event, account_id, calls, input_tokens, output_tokens, usd
+    from jsonb_populate_recordset(null::ai_usage, cast(${usage} as jsonb)) order by deployment_id, day, event
+    on conflict (deployment_id, day, event) do update
+      set calls = greatest(known.calls, excluded.calls),
+        input_tokens = greatest(known.input_tokens, excluded.input_tokens),
+        output_tokens = greatest(known.output_tokens, excluded.output_tokens),
+        usd = greatest(known.usd, excluded.usd)`.execute(directory);
 }

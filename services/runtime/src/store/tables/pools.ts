@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os';
 import type { Connections, Database } from '@orrery/database';
 import { createSemaphore, type Resources, type Semaphore } from '@orrery/service-kit';
 import type { RuntimeSchema } from './schema.js';
@@ -16,16 +15,12 @@ export interface Pools {
   readonly reads: Connections<RuntimeSchema>;
   /** For queries, which go through many rows. */
   readonly queries: Connections<RuntimeSchema>;
+  /** How many run at once. */
+  readonly queriesAtOnce: number;
 }
 
-/**
- * Queries that run at once. One that no index serves keeps a core of PostgreSQL busy, and one more query at once on two
- * cores doubles what executions beside them wait (docs/performance.md).
- */
-export const QUERY_SLOTS = Math.max(1, Math.min(4, Math.floor(availableParallelism() / 2)));
-
-/** The sum with the database's own 10 stands in docs/operations.md. */
-const CONNECTIONS = { leases: 2, commits: 4, lanes: 4, reads: 8, queries: QUERY_SLOTS };
+/** The sum with those for queries and the database's own 10 stands in docs/operations.md. */
+const CONNECTIONS = { leases: 2, commits: 4, lanes: 4, reads: 8 };
 
 /** A process that is stopped inside a transaction blocks its partitions for no longer than this, in milliseconds. */
 const IDLE_IN_COMMIT_MS = 2000;
@@ -43,7 +38,7 @@ export const boundReads = (): Semaphore => createSemaphore(READS.slots, READS);
 /** Opens the pools; a connection is made when it is first used. */
 export function openPools(
   database: Database<RuntimeSchema>,
-  { leaseTtlMs }: { readonly leaseTtlMs: number },
+  { leaseTtlMs, queriesAtOnce }: { readonly leaseTtlMs: number; readonly queriesAtOnce: number },
   resources: Resources,
 ): Pools {
   // Two failed tries to renew leave time for a third before the leases end.
@@ -56,10 +51,11 @@ export function openPools(
     reads: { readOnly: true },
     queries: { readOnly: true, statementTimeoutMs: QUERY_MS },
   };
-  const open = (name: keyof typeof CONNECTIONS) =>
+  const connections = { ...CONNECTIONS, queries: queriesAtOnce };
+  const open = (name: keyof typeof connections) =>
     resources.use(
       `connections for ${name}`,
-      database.beside({ maxConnections: CONNECTIONS[name], ...limits[name] }),
+      database.beside({ maxConnections: connections[name], ...limits[name] }),
     );
   return {
     leases: open('leases'),
@@ -67,5 +63,6 @@ export function openPools(
     lanes: open('lanes'),
     reads: open('reads'),
     queries: open('queries'),
+    queriesAtOnce,
   };
 }

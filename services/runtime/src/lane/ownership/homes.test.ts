@@ -1,0 +1,43 @@
+import { createLogger } from '@orrery/service-kit';
+import { FakeClock } from '@orrery/testing';
+import { expect, it, vi } from 'vitest';
+import { databaseThat } from '../../store/tables/database-double.test-support.js';
+import type { DirectorySchema } from '../../store/tables/directory.js';
+import { followHomes } from './homes.js';
+
+const ADDRESS = `0x${'ab'.repeat(20)}`;
+const here = { id: 'first', instance: 'one', logger: createLogger({ service: 'test', level: 'fatal' }) };
+
+function house(answer: Parameters<typeof databaseThat>[0]) {
+  const clock = new FakeClock();
+  const byAddress = vi.fn(async () => undefined);
+  const bus = { listen: async () => undefined, broadcast: async () => undefined } as never;
+  const directory = databaseThat<DirectorySchema>(answer);
+  const options = { ...here, clock, bus, directory, deployments: { byAddress } };
+  const follow = () =>
+    followHomes({ ...options, onSeveral: async () => undefined, signal: new AbortController().signal });
+  return { clock, byAddress, follow };
+}
+
+it('leaves no loop behind where the directory cannot be read at the start', async () => {
+  const { clock, follow } = house(() => {
+    throw new Error('away');
+  });
+  await expect(follow()).rejects.toThrow('away');
+  await clock.advance(0);
+  expect(clock.sleeping).toBe(0);
+});
+
+it('asks neither database again for a deployment whose place is known', async () => {
+  let asked = 0;
+  const { byAddress, follow } = house((statement) => {
+    if (statement.includes('"databases"')) return [{ id: 'first' }, { id: 'second' }];
+    if (statement.includes('"homes"')) return [{ partition: 7, database: 'second' }];
+    asked += 1;
+    return [{ deployment_id: 64 + 7 }];
+  });
+  const homes = await follow();
+  for (let time = 0; time < 3; time += 1) expect(await homes.homeOf(ADDRESS)).toBe('second');
+  expect([byAddress.mock.calls.length, asked]).toEqual([1, 1]);
+  await homes.stop();
+});
