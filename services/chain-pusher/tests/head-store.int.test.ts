@@ -36,7 +36,11 @@ async function take(seq: number, time: string, plan: object): Promise<number> {
   return statements - before;
 }
 const numbers = async () => {
-  const rows = await db.selectFrom('pushes').select(['number', 'chain', 'seq', 'head']).orderBy('number').execute();
+  const rows = await db
+    .selectFrom('pushes')
+    .select(['number', 'chain', 'seq', 'head'])
+    .orderBy('number')
+    .execute();
   return rows.map(({ number, chain, seq, head }) => [chain, number, head === null ? seq : 'head']);
 };
 

@@ -53,7 +53,7 @@ export type Homes = Awaited<ReturnType<typeof followHomes>>;
 
 /**
  * Where deployments live, as this process last read it, and calls of the processes that serve other databases. It reads the
- * directory again every two seconds; with one database nothing else ever asks it.
+ * directory again every two seconds; with one database no call asks it.
  */
 export async function followHomes(dependencies: HomesDependencies) {
   const { id, directory, deployments, clock, logger } = dependencies;

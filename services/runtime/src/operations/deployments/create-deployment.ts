@@ -105,9 +105,9 @@ export const keyedCreation = (
  * Where there are several databases, the directory gives the id, of a partition that lives here, and notes the place first. If
  * the creation fails for certain the place is given up; where that is not known, or this process dies, it is swept.
  */
-async function inItsPlace<T extends { readonly id: number }>(
-  { homes, db }: RuntimeContext,
-  { address, ownerAccountId: accountId }: PlannedDeployment,
+export async function inItsPlace<T extends { readonly id: number }>(
+  { homes, db }: Pick<RuntimeContext, 'homes' | 'db'>,
+  { address, ownerAccountId: accountId }: Pick<PlannedDeployment, 'address' | 'ownerAccountId'>,
   create: (id: number | undefined) => Promise<T>,
 ): Promise<T> {
   if (homes.isOnly()) return create(undefined);

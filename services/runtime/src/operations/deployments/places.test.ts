@@ -18,7 +18,12 @@ it('compares a page of places in 5 s, and everything else once a pass, which beg
     if (statement.includes('unnest')) return [];
     pages.push(Number(after));
     const rows = { length: pages.length % 3 === 0 ? 1 : PAGE };
-    return Array.from(rows, (_, at) => ({ id: Number(after) + at + 1, address: '', account: 1, deleted: false }));
+    return Array.from(rows, (_, at) => ({
+      id: Number(after) + at + 1,
+      address: '',
+      account: 1,
+      deleted: false,
+    }));
   });
   const homes = {
     ...{ isOnly: () => false, id: 'first', partitionsOf: () => [0] },

@@ -2,7 +2,7 @@ import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQue
 import type { RuntimeSchema } from './schema.js';
 
 /** Answers a statement with rows, or by throwing; without rows there are none. */
-type Answer = (statement: string, values: readonly unknown[]) => readonly object[] | void;
+type Answer = (statement: string, values: readonly unknown[]) => readonly object[] | undefined;
 
 /** A database that answers each statement as `answer` does, for tests of what asks it. */
 export function databaseThat<Schema = RuntimeSchema>(answer: Answer): Kysely<Schema> {

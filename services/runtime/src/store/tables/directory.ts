@@ -65,8 +65,8 @@ export const directoryMigrations: Migrations = {
   `),
   /**
    * What holds for accounts and payments wherever deployments live. `payments`: the one deployment that a payment is for, as
-   * long as it can be charged. `ai_usage` and `ai_reservations` are as those of a database (its migration 0019): what all of
-   * them have cost, by which budgets are decided.
+   * long as it can be charged. `ai_reservations` is as that of a database (its migration 0019), by which budgets are decided;
+   * `ai_usage` has the highest counts that the databases have told of theirs.
    */
   '0003_payments_and_budgets': statements(`
     create table directory.payments (
