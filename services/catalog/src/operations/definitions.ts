@@ -9,10 +9,7 @@ import { announce } from '../store/changes.js';
 import { putClaims, releaseAll, releaseSeen } from '../store/claims/claim-store.js';
 import { holdSchemasNamed, holdVersionsNamed } from '../store/claims/claim-targets.js';
 import { confirmDefinitions } from '../store/definitions/confirm-definitions.js';
-import {
-  loadVersionDefinitions,
-  toWorldTexts,
-} from '../store/definitions/load-definitions.js';
+import { loadVersionDefinitions, toWorldTexts } from '../store/definitions/load-definitions.js';
 import { findVersionId, holdVersions, lockVersion } from '../store/events/version-store.js';
 import { indexedSchemas, toSchemaDefinition } from '../store/schemas/schema-store.js';
 import { holdWorldById, ownWorld } from '../store/worlds/world-access.js';
