@@ -41,8 +41,6 @@ async function journalOf(deployment) {
   }
 }
 
-/** What became of the seeds of random numbers. The signatures of a beacon take a library: they are not verified here. */
-const seeds = { checked: 0, unrevealed: 0, repeated: 0, beaconNotVerified: 0 };
 const seedOf = (secret, { randomness: { run }, input }) =>
   createHmac('sha256', secret)
     .update(`${run}${sha256(canonical(input))}`)
@@ -55,6 +53,8 @@ const holdsTo = (secret, entry) =>
 
 /** Holds seeds to the secrets that the journal had committed to, once it reveals them. */
 function createSeedCheck() {
+  /** What became of them. The signatures of a beacon take a library: they are not verified here. */
+  const seeds = { checked: 0, unrevealed: 0, repeated: 0, beaconNotVerified: 0 };
   /** Entries whose seeds are made of a secret, by its commitment; undefined once it is revealed. */
   const drawn = new Map();
   const reveal = ({ commitment, secret }) => {
@@ -87,12 +87,13 @@ function createSeedCheck() {
       seeds.unrevealed += 1;
     }
   };
-  return (entry) => {
+  const next = (entry) => {
     const { kind, input, randomness } = entry;
     if (kind === 'randomness_committed' && !drawn.has(input.commitment)) drawn.set(input.commitment, []);
     if (kind === 'randomness_revealed') input.secrets.forEach(reveal);
     if (randomness) draw(entry);
   };
+  return { seeds, next };
 }
 
 /** The states after entry `until`, by schema and instanceId; every entry up to it is checked. */
@@ -101,7 +102,7 @@ async function fold(deployment, until = Infinity) {
   const states = source ? await snapshot(source) : new Map();
   let prevHash = sha256(canonical({ deployment: name, source }));
   let seq = 0;
-  const checkSeed = createSeedCheck();
+  const { seeds, next: checkSeed } = createSeedCheck();
   for (const entry of (await journalOf(deployment)).filter((one) => one.seq <= until)) {
     check(entry.seq === ++seq && entry.prevHash === prevHash, `entry ${seq} does not follow the one before`);
     const added = ADDED.split(' ').filter((member) => entry[member] !== undefined);
@@ -114,7 +115,7 @@ async function fold(deployment, until = Infinity) {
     for (const change of entry.changes) apply(states, change);
     checkSeed(entry);
   }
-  return { states, entries: seq };
+  return { states, entries: seq, seeds };
 }
 
 function apply(states, { entitySchema, instanceId, op, set, unset }) {
@@ -137,7 +138,7 @@ async function snapshot({ address: original, seq, snapshotHash }) {
   return states;
 }
 
-const { states, entries } = await fold(address);
+const { states, entries, seeds } = await fold(address);
 let instances = 0;
 for (let page = 1, rows = []; page === 1 || rows.length === 100; page++) {
   rows = await get(address, `/entity-instances?limit=100&page=${page}`);

@@ -17,3 +17,15 @@ const brokenLinks = (document: string): string[] =>
 it('links of the documents lead to files that exist', () => {
   expect(documents.flatMap(brokenLinks)).toEqual([]);
 });
+
+const SOURCE_FILE = /`((?:apps|packages|services|e2e|bench|docs|deploy|examples)\/[\w./-]+\.(?:tsx?|mjs|sol))`/g;
+
+it('source files that the documents name exist', () => {
+  const absent = documents.flatMap((document) =>
+    [...readFileSync(resolve(root, document), 'utf8').matchAll(SOURCE_FILE)]
+      .map(([, file = '']) => file)
+      .filter((file) => !existsSync(resolve(root, file)))
+      .map((file) => `${document}: ${file}`),
+  );
+  expect(absent).toEqual([]);
+});

@@ -1,21 +1,25 @@
 import { execFile } from 'node:child_process';
+import { hash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
+import { canonicalHash } from '@orrery/contracts';
+import { encodeAbiParameters, encodeEventTopics, type Hex, parseAbi } from 'viem';
 import { expect, it, onTestFinished } from 'vitest';
 
 const program = join(import.meta.dirname, '../../docs/read-pushes.mjs');
 const address = `0x${'5a'.repeat(20)}`;
 const ORRERY_KEY = 'orrery_secret';
 
-/** A server that must not be asked. */
-async function startCounting() {
+/** A server that answers what `answer` makes of a body; undefined: nothing. */
+async function startCounting(answer: (url: string, body: string) => unknown = () => ({})) {
   const asked: string[] = [];
-  const server = createServer(({ url }, response) => {
-    asked.push(String(url));
-    response.end('{}');
+  const server = createServer(async (request, response) => {
+    asked.push(String(request.url));
+    response.end(JSON.stringify(answer(String(request.url), await text(request))));
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -25,11 +29,12 @@ async function startCounting() {
 
 async function outcomeOf(args: string[], env: Record<string, string>) {
   const running = promisify(execFile)(process.execPath, [program, ...args], { env });
-  const { code, stderr } = (await running.catch((error: unknown) => error)) as {
-    code: number;
+  const { code, stderr, stdout } = (await running.catch((error: unknown) => error)) as {
+    code?: number;
     stderr: string;
+    stdout: string;
   };
-  return { code, stderr };
+  return { code, stderr, stdout };
 }
 
 it('the program that reads pushes refuses wrong arguments before it asks anyone, and tells no key', async () => {
@@ -53,4 +58,59 @@ it('the program that reads pushes refuses wrong arguments before it asks anyone,
     expect(stderr).not.toContain(ORRERY_KEY);
   }
   expect(asked).toEqual([]);
+});
+
+const entries = [1, 2].map((seq) => ({
+  ...{ seq, deployment: address, kind: seq === 1 ? 'deployment_created' : 'execution' },
+  ...{ hash: String(seq).repeat(64), pushes: [] },
+}));
+const abi = parseAbi([
+  'event Pushed(address indexed deployment, uint64 indexed number, bytes32 entryHash, bytes32 digest, bytes data)',
+]);
+
+const sha256 = (...parts: Buffer[]): Buffer => hash('sha256', Buffer.concat(parts), 'buffer');
+
+/** What a chain holds of a head whose push was skipped: its digest. */
+function skipped(head: { size: number; rootHash: string }) {
+  const entryHash = entries[1]?.hash ?? '';
+  const digest = canonicalHash({
+    ...{ v: 1, number: 1, deployment: address, entryHash },
+    head: { generation: 1, ...head },
+  });
+  const data = encodeAbiParameters(
+    [{ type: 'bytes32' }, { type: 'bytes32' }, { type: 'bytes' }],
+    [`0x${entryHash}`, `0x${digest}`, '0x'],
+  );
+  const topics = encodeEventTopics({
+    abi,
+    eventName: 'Pushed',
+    args: { deployment: address as Hex, number: 1n },
+  });
+  const place = { blockHash: `0x${'0'.repeat(64)}`, blockNumber: '0x1', logIndex: '0x0' };
+  return {
+    ...{ address, topics, data, removed: false },
+    ...{ ...place, transactionHash: `0x${'1'.repeat(64)}`, transactionIndex: '0x0' },
+  };
+}
+
+/** What the program says of a journal of two entries where a chain holds this log. */
+async function readWith(log: object) {
+  const { url } = await startCounting((_, body) =>
+    body === '' ? { data: entries.toReversed() } : { jsonrpc: '2.0', id: JSON.parse(body).id, result: [log] },
+  );
+  return outcomeOf([url, address, url, address, address], { ORRERY_KEY });
+}
+
+it('the program that reads pushes knows a head whose push was skipped by its digest, and accuses nobody', async () => {
+  const leaf = (hash: string) => sha256(Buffer.of(0), Buffer.from(hash, 'hex'));
+  const [left, right] = entries.map(({ hash }) => leaf(hash)) as [Buffer, Buffer];
+  const rootHash = sha256(Buffer.of(1), left, right).toString('hex');
+  const { code, stdout } = await readWith(skipped({ size: 2, rootHash }));
+  expect([code, JSON.parse(stdout)]).toMatchObject([
+    undefined,
+    { valid: true, pushed: 1, results: [], heads: [{ number: 1, size: 2 }] },
+  ]);
+  const other = await readWith(skipped({ size: 2, rootHash: 'a'.repeat(64) }));
+  expect(other.code).toBe(1);
+  expect(other.stderr).toContain('the chain holds more than the history');
 });

@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ApiClient, apiClient } from '../src/api/api-client.js';
 import { type CommandLine, commandLine } from '../src/starting/command-line.js';
 import { startSystem } from '../src/starting/start-system.js';
+import { homeOf } from '../src/tampering/home-of.js';
 import { counting, type MadeDeployment, type MadeWorld, makeWorld } from '../src/worlds/make-world.js';
 
 const run = {
@@ -61,6 +62,7 @@ const verify = (deployment: MadeDeployment, options: object = {}) =>
 
 /** Writes another past: an input of this entry is another one, and all hashes from there on fit. */
 async function rewrite({ path, id }: MadeDeployment, seq: number): Promise<void> {
+  const home = await homeOf(system, id);
   const { data } = (await api.get(`${path}/history?include=all&limit=100`)).body;
   const entries = (data as (JsonObject & { seq: number })[]).reverse();
   let prevHash = '';
@@ -70,29 +72,27 @@ async function rewrite({ path, id }: MadeDeployment, seq: number): Promise<void>
     const members = Object.keys(hashedEntry.shape).filter((member) => entry[member] !== undefined);
     prevHash = canonicalHash(Object.fromEntries(members.map((member) => [member, entry[member] ?? null])));
     await query(
-      database.url,
+      home,
       `update runtime.journal set hash = '${prevHash}', prev_hash = '${String(entry['prevHash'])}',
          input = '${JSON.stringify(entry['input'])}' where deployment_id = ${id} and seq = ${entry.seq}`,
     );
   }
-  await query(
-    database.url,
-    `update runtime.journal_heads set hash = '${prevHash}' where deployment_id = ${id}`,
-  );
+  await query(home, `update runtime.journal_heads set hash = '${prevHash}' where deployment_id = ${id}`);
 }
 
 /** Takes the last entries away, races all of them, as if they had never been. */
 async function cut({ id }: MadeDeployment, from: number): Promise<void> {
+  const home = await homeOf(system, id);
   await query(
-    database.url,
+    home,
     `update runtime.instances i set revision = i.revision - lost.n,
        state = jsonb_set(i.state, '{wins}', to_jsonb((i.state->>'wins')::integer - lost.n))
      from (select count(*)::integer as n from runtime.journal where deployment_id = ${id} and seq >= ${from}) lost
      where i.deployment_id = ${id}`,
   );
-  await query(database.url, `delete from runtime.journal where deployment_id = ${id} and seq >= ${from}`);
+  await query(home, `delete from runtime.journal where deployment_id = ${id} and seq >= ${from}`);
   await query(
-    database.url,
+    home,
     `update runtime.journal_heads h set seq = j.seq, hash = j.hash from runtime.journal j
      where h.deployment_id = ${id} and j.deployment_id = h.deployment_id and j.seq = ${from - 1}`,
   );

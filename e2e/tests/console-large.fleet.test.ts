@@ -13,6 +13,7 @@ import { growthOf, type PageMemory, pageMemory } from '../src/console/page-memor
 import { type SteadyStream, startSteadyStream } from '../src/console/steady-stream.js';
 import { startBrowser } from '../src/external/browse.js';
 import { describeWithProgram } from '../src/external/describe-with-program.js';
+import { runClients } from '../src/load/run-clients.js';
 import { type Started, startHere } from '../src/starting/start-here.js';
 import { makeWorld } from '../src/worlds/make-world.js';
 
@@ -70,10 +71,10 @@ describeWithProgram('chromium', 'the console on a large deployment for a long ti
     const orrery = createOrrery({ url: server.url, token: server.key, retryForMs: PATIENCE_MS });
     deployment = orrery.deployment(world.address, address);
     const begun = performance.now();
-    await inParallel(INSTANCES, async (at) => {
+    await runClients(CLIENTS, INSTANCES, async (at) => {
       await api.post(`${path}/entity-instances`, { entitySchema: 'horse', instanceId: `H${at}` });
     });
-    await inParallel(ENTRIES - INSTANCES, async (at) => {
+    await runClients(CLIENTS, ENTRIES - INSTANCES, async (at) => {
       await deployment.execute({ event: 'run', input: { horse: `H${at % INSTANCES}` } });
     });
     write(`planted ${INSTANCES} instances and ${ENTRIES} entries in ${since(begun)}`);
@@ -254,14 +255,6 @@ describeWithProgram('chromium', 'the console on a large deployment for a long ti
     await expectSound(watched);
   }
 });
-
-async function inParallel(count: number, work: (at: number) => Promise<void>): Promise<void> {
-  let next = 0;
-  const worker = async () => {
-    while (next < count) await work(next++);
-  };
-  await Promise.all(Array.from({ length: CLIENTS }, worker));
-}
 
 const shownSeq = (text: string | null): number => Number(/after entry (\d+)/.exec(text ?? '')?.[1] ?? 0);
 const since = (from: number): string => `${((performance.now() - from) / 1000).toFixed(1)} s`;

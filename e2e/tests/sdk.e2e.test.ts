@@ -2,10 +2,11 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { ERRORS } from '@orrery/contracts';
+import { ERRORS, INNER_KINDS as KINDS_OF_CONTRACT } from '@orrery/contracts';
 import {
   createOrrery,
   type Deployment,
+  INNER_KINDS,
   injectedWallet,
   type Orrery,
   OrreryError,
@@ -91,6 +92,10 @@ describe('the SDK', () => {
       return [code, status, error.retryable];
     });
     expect(told).toEqual(known);
+  });
+
+  it('knows which entries tell what happens inside a deployment', () => {
+    expect([...INNER_KINDS]).toEqual(KINDS_OF_CONTRACT);
   });
 
   it('tells errors by code, pointer and request', async () => {

@@ -1,9 +1,10 @@
 import { createTestDatabase, type TestDatabase } from '@orrery/testing';
 import type { System } from '@orrery/testing/system';
-import { Client } from 'pg';
+import { withClient } from '@orrery/testing/servers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ApiClient, apiClient } from '../src/api/api-client.js';
-import { journalOf } from '../src/tampering/journal-of.js';
+import { readJournal } from '../src/load/read-journal.js';
+import { homeOf } from '../src/tampering/home-of.js';
 import { startJudgedSystem } from '../src/tampering/judged-system.js';
 import { seenOf } from '../src/tampering/seen-of.js';
 import { type Story, tamperedWorld } from '../src/tampering/tampered-world.js';
@@ -21,16 +22,12 @@ const BESIDE_THE_HISTORY = new Set([
 let database: TestDatabase;
 let system: System;
 let api: ApiClient;
-let client: Client;
 beforeAll(async () => {
   database = await createTestDatabase();
   system = await startJudgedSystem(database.url);
   api = apiClient(system.url, system.key);
-  client = new Client({ connectionString: database.url });
-  await client.connect();
 });
 afterAll(async () => {
-  await client?.end();
   await system?.[Symbol.asyncDispose]();
   await database?.drop();
 });
@@ -38,7 +35,8 @@ afterAll(async () => {
 async function tried(story: Story, kept: Kept, tamper: (typeof OF_ROWS)[string]) {
   expect(await complaintOf(system, story, kept)).toBeUndefined();
   const before = await seenOf(api, story);
-  await tamper({ client, story, journal: await journalOf(api, story.path) });
+  const journal = await readJournal(api, story.path);
+  await withClient(await homeOf(system, story.id), (client) => tamper({ client, story, journal }));
   const isSeen = (await seenOf(api, story)) !== before;
   const { valid } = (await api.get(`${story.path}/history/verify?decisions=true`)).body.data;
   return { isSeen, complaint: await complaintOf(system, story, kept), isValidForTheService: valid };

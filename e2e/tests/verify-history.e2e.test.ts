@@ -4,13 +4,14 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { createOrrery } from '@orrery/sdk';
 import { createTestDatabase, type TestDatabase } from '@orrery/testing';
+import { withClient } from '@orrery/testing/servers';
 import { repositoryRoot, type System } from '@orrery/testing/system';
-import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ApiClient, apiClient, created } from '../src/api/api-client.js';
 import { findViolations } from '../src/invariants/find-violations.js';
+import { readJournal } from '../src/load/read-journal.js';
 import { startSystem } from '../src/starting/start-system.js';
-import { journalOf } from '../src/tampering/journal-of.js';
+import { homeOf } from '../src/tampering/home-of.js';
 import { rewriteChain } from '../src/tampering/rewrite-chain.js';
 import { racingWorld } from '../src/worlds/racing-world.js';
 
@@ -97,7 +98,7 @@ describe("a stranger's program that knows only the documented recipe", () => {
       code: 0,
       output: `${JSON.stringify({ valid: true, entries: 2, instances: 3 })}\n`,
     });
-    expect(await findViolations(database.url)).toEqual([]);
+    for (const home of system.homes) expect(await findViolations(home)).toEqual([]);
   });
 
   it('holds the seeds of random numbers to the secret that is revealed', async () => {
@@ -115,21 +116,25 @@ describe("a stranger's program that knows only the documented recipe", () => {
     expect(await seedsOf()).toEqual({ checked: 3, unrevealed: 1, repeated: 0, beaconNotVerified: 0 });
     const [, , address = '', , name = ''] = deployment.split('/');
     const one = createOrrery({ url: system.url, token: system.key }).deployment(address, name);
-    const drawn = async () => (await journalOf(api, deployment)).filter(({ event }) => event === 'roll');
+    const drawn = async () => (await readJournal(api, deployment)).filter(({ event }) => event === 'roll');
     const [first, second, third, last] = await drawn();
     const outcomes = [first, second, third, last].map((entry) => one.verifyDraw(entry as never));
     expect((await Promise.all(outcomes)).map(({ outcome }) => outcome)).toEqual([
       ...['holds', 'holds', 'holds', 'unrevealed'],
     ]);
+    // What its source drew is no part of a clone.
+    const clone = await cloneOf({ world, deployment }, last?.seq ?? 0);
+    expect(JSON.parse((await verify(clone)).output)).toEqual({ valid: true, entries: 1, instances: 1 });
     // Another seed than that of the secret, in a chain that holds.
     const record = (await api.get(deployment)).body.data;
-    const journal = await journalOf(api, deployment);
-    const client = new Client({ connectionString: database.url });
-    await client.connect();
-    await rewriteChain(client, record.id, journal, ({ seq, randomness }) =>
-      seq === second?.seq && randomness ? { randomness: { ...randomness, seed: '1'.repeat(64) } } : undefined,
+    const journal = await readJournal(api, deployment);
+    await withClient(await homeOf(system, record.id), (client) =>
+      rewriteChain(client, record.id, journal, ({ seq, randomness }) =>
+        seq === second?.seq && randomness
+          ? { randomness: { ...randomness, seed: '1'.repeat(64) } }
+          : undefined,
+      ),
     );
-    await client.end();
     const { code, output } = await verify(deployment);
     expect(code).toBe(1);
     expect(output).toContain(`the seed of entry ${second?.seq} is made of something else`);
@@ -201,11 +206,12 @@ describe("a stranger's program that knows only the documented recipe", () => {
   });
 });
 
-/** Runs the statements for one deployment only. */
+/** Runs the statements, each of which changes something, for one deployment only. */
 async function tamper(statements: string, deploymentId: number): Promise<void> {
-  const client = new Client({ connectionString: database.url });
-  await client.connect();
-  for (const statement of statements.split(';'))
-    await client.query(`${statement} and deployment_id = ${deploymentId}`);
-  await client.end();
+  await withClient(await homeOf(system, deploymentId), async (client) => {
+    for (const statement of statements.split(';')) {
+      const { rowCount } = await client.query(`${statement} and deployment_id = ${deploymentId}`);
+      if (rowCount === 0) throw new RangeError(`no row is changed by ${statement}`);
+    }
+  });
 }

@@ -14,3 +14,10 @@ export async function runClients(
   };
   await Promise.all(Array.from({ length: clients }, client));
 }
+
+/** Gives each of the items to one of so many clients. */
+export const runClientsOver = <T>(
+  clients: number,
+  items: readonly T[],
+  operate: (item: T) => Promise<void>,
+): Promise<void> => runClients(clients, items.length, (number) => operate(items[number] as T));

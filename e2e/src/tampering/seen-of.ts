@@ -1,11 +1,11 @@
 import type { ApiClient } from '../api/api-client.js';
-import { journalOf } from './journal-of.js';
+import { readJournal } from '../load/read-journal.js';
 import type { Story } from './tampered-world.js';
 
 /** What anybody who may read the deployment could have seen of its history and its instances, without the times of rows. */
 export async function seenOf(api: ApiClient, { path }: Pick<Story, 'path'>): Promise<string> {
   const { source } = (await api.get(path)).body.data;
-  const journal = await journalOf(api, path);
+  const journal = await readJournal(api, path);
   const withModel = await Promise.all(
     journal.filter(({ llmHash }) => llmHash !== null).map(({ id }) => api.get(`${path}/history/${id}`)),
   );

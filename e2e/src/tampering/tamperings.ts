@@ -14,12 +14,18 @@ interface Tampered {
 
 type Tampering = (tampered: Tampered) => Promise<unknown>;
 
-/** Statements for one deployment, `$1`. */
+/** Statements for one deployment, `$1`, each of which changes something. */
 const sql =
   (...statements: readonly string[]): Tampering =>
   async ({ client, story }) => {
-    for (const statement of statements) await client.query(statement, [story.id]);
+    for (const statement of statements) await change(client, statement, [story.id]);
   };
+
+/** A tampering that changes no row would prove nothing. */
+async function change(client: Client, statement: string, values: readonly unknown[]): Promise<void> {
+  const { rowCount } = await client.query(statement, [...values]);
+  if (rowCount === 0) throw new RangeError(`no row is changed by ${statement}`);
+}
 
 const journal = (set: string, where: string): string =>
   `update runtime.journal set ${set} where deployment_id = $1 and ${where}`;
@@ -141,9 +147,9 @@ const definition =
     const which = [before.findLast(byEvent(event))?.versionHash, story.id];
     const { rows } = await client.query(`select definition from runtime.definitions ${where}`, which);
     const changed = set(rows[0].definition);
-    if (changed === undefined) await client.query(`delete from runtime.definitions ${where}`, which);
+    if (changed === undefined) await change(client, `delete from runtime.definitions ${where}`, which);
     else
-      await client.query(`update runtime.definitions set definition = $3 ${where}`, [
+      await change(client, `update runtime.definitions set definition = $3 ${where}`, [
         ...which,
         JSON.stringify(changed),
       ]);

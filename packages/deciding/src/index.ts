@@ -1,4 +1,4 @@
-export { sha256Hex } from '@orrery/contracts';
+export { EVALUATOR, sha256Hex } from '@orrery/contracts';
 export { type ChangeableSchema, changeableSchemas, resultSchema } from './answers/changeable-schemas.js';
 export { type ModelMessage, type Reading, readAnswer } from './answers/read-answer.js';
 export { type StrictForm, strictFormOf } from './answers/strict-form.js';

@@ -34,8 +34,7 @@ const textsOn = async (evm: Evm) => (await evm.pushed()).map(({ data }) => JSON.
 
 describe('heads in place of executions', () => {
   it('go to an EVM chain once for each hour in which something happened, in the order of the journal', async () => {
-    const evm = await startEvm();
-    const house = await prepareHouse();
+    const [evm, house] = await Promise.all([startEvm(), prepareHouse()]);
     const { runtime, boot, pushes } = house;
     const deployment = createAt(house, '09:10:00');
     for (const time of ['09:20:00', '09:59:59']) execute(house, deployment, time);
@@ -60,8 +59,7 @@ describe('heads in place of executions', () => {
   });
 
   it('go to Solana as whole memos', async () => {
-    const solana = await startSolana();
-    const house = await prepareHouse();
+    const [solana, house] = await Promise.all([startSolana(), prepareHouse()]);
     const deployment = createAt(house, '09:10:00');
     const last = execute(house, deployment, '09:20:00');
     await house.boot(solana.chain);
@@ -72,8 +70,7 @@ describe('heads in place of executions', () => {
   });
 
   it('wait for the end of their hour, and for all of its entries', async () => {
-    const evm = await startEvm();
-    const house = await prepareHouse();
+    const [evm, house] = await Promise.all([startEvm(), prepareHouse()]);
     const { runtime, boot, pushes } = house;
     let time = Date.parse(at('09:50:00'));
     runtime.setClock(() => time);
@@ -96,8 +93,7 @@ describe('heads in place of executions', () => {
   });
 
   it('have the same content when the database was lost, so that the chain takes none twice', async () => {
-    const evm = await startEvm();
-    const house = await prepareHouse();
+    const [evm, house] = await Promise.all([startEvm(), prepareHouse()]);
     const deployment = createAt(house, '09:10:00');
     for (const time of ['09:20:00', '10:20:00', '12:20:00']) execute(house, deployment, time);
     const before = await house.boot(evm.chain);
@@ -111,16 +107,14 @@ describe('heads in place of executions', () => {
   });
 
   it('are pushed once by several processes, and count for the quota as any push', async () => {
-    const evm = await startEvm();
-    const house = await prepareHouse();
+    const [evm, house] = await Promise.all([startEvm(), prepareHouse()]);
     house.accounts.set(1, {
       ...{ accountId: 1, disabled: false, revision: 1 },
       quotas: { pushesPerDay: 2 },
     } as never);
     const deployment = createAt(house, '08:10:00');
     for (const time of ['08:20:00', '09:20:00', '10:20:00', '11:20:00']) execute(house, deployment, time);
-    await house.boot(evm.chain);
-    await house.boot(evm.chain);
+    await Promise.all([house.boot(evm.chain), house.boot(evm.chain)]);
     await vi.waitFor(async () => {
       const { data } = await house.pushes(deployment, { state: 'queued' });
       expect(data.map(({ error }) => error?.code)).toEqual(['quota_exceeded', 'quota_exceeded']);
@@ -129,8 +123,7 @@ describe('heads in place of executions', () => {
   });
 
   it('that are not read yet hold up what comes after them, and nothing before', async () => {
-    const evm = await startEvm();
-    const house = await prepareHouse();
+    const [evm, house] = await Promise.all([startEvm(), prepareHouse()]);
     const { runtime, boot, pushes } = house;
     const deployment = createAt(house, '09:10:00');
     runtime.untold.add(deployment);
@@ -174,8 +167,7 @@ describe('heads in place of executions', () => {
   });
 
   it('that a chain refuses are skipped and tried again by their own id', async () => {
-    const evm = await startEvm();
-    const house = await prepareHouse();
+    const [evm, house] = await Promise.all([startEvm(), prepareHouse()]);
     const proxy = await startFaultProxy(evm.url, ({ method }) =>
       method === 'eth_sendRawTransaction' ? { error: 'exceeds block gas limit' } : 'pass',
     );

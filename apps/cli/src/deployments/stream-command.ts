@@ -2,7 +2,7 @@ import { createOrrery, type LiveEntry, OrreryError, type StreamEvent } from '@or
 import { type Command, Option } from 'commander';
 import { type DeploymentReference, findDeployment } from '../operations/references.js';
 import { cellOf } from '../operations/show-answer.js';
-import { Refusal } from '../server/ask-server.js';
+import { refusalOf } from '../server/ask-server.js';
 import { type Server, type ServerOptions, serverOf, withServerOptions } from '../server/find-server.js';
 import type { CommandContext } from '../terminal/context.js';
 import { wholeNumber } from '../terminal/options.js';
@@ -54,9 +54,7 @@ async function follow(
   } catch (error) {
     if (!(error instanceof OrreryError)) throw error;
     const path = `/api/worlds/${worldAddress}/deployments/${address}/stream`;
-    const { status, code, message, pointers } = error;
-    const problem = { status, code, error: message, errors: pointers };
-    throw new Refusal(server, { method: 'GET', path }, problem);
+    throw refusalOf(server, { method: 'GET', path }, error);
   }
 }
 

@@ -5,6 +5,7 @@ import {
   type Pagination,
   parseJson,
 } from '@orrery/contracts';
+import type { OrreryError } from '@orrery/sdk';
 import { StartupError } from '@orrery/service-kit';
 import { toKebab } from '../terminal/options.js';
 import type { Server } from './find-server.js';
@@ -114,6 +115,13 @@ export class Refusal extends StartupError {
     this.problem = problem;
   }
 }
+
+/** What the SDK was told for a request, as the command says it. */
+export const refusalOf = (
+  server: Server,
+  request: Asked,
+  { status, code, message, pointers }: OrreryError,
+): Refusal => new Refusal(server, request, { status, code, error: message, errors: pointers });
 
 /** The sentence first; what was asked, which is long, at the end. */
 function textOf({ method, path }: Asked, problem: ServerAnswer): string {

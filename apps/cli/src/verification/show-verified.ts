@@ -6,7 +6,6 @@ const REASONS: Readonly<Record<NotRerun, string>> = {
   other_evaluator: 'were decided by another revision of the rules',
   no_definition: 'have a definition that you may not read, or that is not kept',
   model: 'were decided by a model whose answer you may not read, or that gave none',
-  recorded: 'drew random numbers that cannot be drawn again',
   unknown_members: 'have a definition with members that this command does not know',
   outside: 'failed for a reason that is not in the entry',
   no_states: 'follow a source that cannot be read',

@@ -1,12 +1,11 @@
-import { rename, writeFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
 import { CheckpointError, createOrrery, type Orrery, OrreryError, type VerifiedHistory } from '@orrery/sdk';
 import { StartupError } from '@orrery/service-kit';
 import { type Command, CommanderError } from 'commander';
 import { readGivenFile } from '../documents/read-document.js';
+import { replaceText } from '../documents/replace-text.js';
 import { type DeploymentReference, findDeployment } from '../operations/references.js';
-import { Refusal } from '../server/ask-server.js';
+import { refusalOf } from '../server/ask-server.js';
 import { type Server, type ServerOptions, serverOf, withServerOptions } from '../server/find-server.js';
 import type { CommandContext } from '../terminal/context.js';
 import { showVerified } from './show-verified.js';
@@ -47,7 +46,7 @@ export function addVerifyCommand(program: Command, context: CommandContext): voi
       const kept = flags.checkpoint === undefined ? undefined : await readKept(flags.checkpoint);
       const verified = await verify(server, await findDeployment(server, deployment), kept, flags, context);
       const { save, json } = flags;
-      if (verified.valid && save !== undefined && verified.signed) await keep(save, verified.signed.note);
+      if (verified.valid && save !== undefined && verified.signed) await replaceText(save, verified.signed.note, '--save names another file.');
       context.write(json === true ? JSON.stringify(verified, null, 2) : showVerified(verified, kept));
       if (!verified.valid)
         throw new CommanderError(DOES_NOT_HOLD, 'orrery.diverged', 'the history does not hold');
@@ -58,19 +57,6 @@ const readKept = (file: string): Promise<string> =>
   file === '-'
     ? readAll(process.stdin)
     : readGivenFile(file, 'give a file that --save or `orrery witness` has written.');
-
-/** A crash leaves the old text or the new one: what was kept may be needed once more. */
-async function keep(file: string, note: string): Promise<void> {
-  try {
-    await writeFile(`${file}.new`, note);
-    await rename(`${file}.new`, file);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new StartupError(`${resolve(file)} cannot be written (${code}): --save names another file.`, {
-      cause: error,
-    });
-  }
-}
 
 /** @throws Refusal where the server does not let it read, StartupError for a checkpoint that is none of this journal */
 async function verify(
@@ -95,12 +81,7 @@ async function verify(
     if (error instanceof TypeError) throw new StartupError(error.message, { cause: error });
     if (!(error instanceof OrreryError)) throw error;
     const asked = `/api/worlds/${worldAddress}/deployments/${address}/history`;
-    const { status, code, message, pointers } = error;
-    throw new Refusal(
-      server,
-      { method: 'GET', path: asked },
-      { status, code, error: message, errors: pointers },
-    );
+    throw refusalOf(server, { method: 'GET', path: asked }, error);
   }
 }
 

@@ -3,7 +3,7 @@ import { CheckpointError, type CheckpointPath, createOrrery, type Orrery, Orrery
 import { StartupError } from '@orrery/service-kit';
 import { type Command, CommanderError, InvalidArgumentError } from 'commander';
 import { findDeployment } from '../operations/references.js';
-import { Refusal } from '../server/ask-server.js';
+import { refusalOf } from '../server/ask-server.js';
 import {
   type Server,
   type ServerOptions,
@@ -74,7 +74,8 @@ async function witness(deployment: string, flags: WitnessFlags, context: Command
       size = seen?.size ?? size;
     }
   } catch (error) {
-    throw error instanceof OrreryError ? refusalOf(server, path, error) : error;
+    if (!(error instanceof OrreryError)) throw error;
+    throw refusalOf(server, { method: 'GET', path: pathOf(path) }, error);
   }
 }
 
@@ -158,9 +159,5 @@ const isAway = (error: unknown): boolean => error instanceof OrreryError && erro
 
 const lineOf = ({ origin, size, rootHash }: Seen): string => `${origin}  ${size}  ${rootHash}`;
 
-function refusalOf(server: Server, { worldAddress, address }: CheckpointPath, error: OrreryError): Refusal {
-  const within = worldAddress === undefined ? '/app' : `/api/worlds/${worldAddress}`;
-  const { status, code, message, pointers } = error;
-  const problem = { status, code, error: message, errors: pointers };
-  return new Refusal(server, { method: 'GET', path: `${within}/deployments/${address}/head` }, problem);
-}
+const pathOf = ({ worldAddress, address }: CheckpointPath): string =>
+  `${worldAddress === undefined ? '/app' : `/api/worlds/${worldAddress}`}/deployments/${address}/head`;

@@ -1,6 +1,7 @@
-import { mkdir, open, readFile, rename } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StartupError } from '@orrery/service-kit';
+import { replaceText } from '../documents/replace-text.js';
 
 /** What a witness keeps of one deployment, in files of their own. */
 export interface WitnessStore {
@@ -29,7 +30,7 @@ export async function openWitnessStore(folder: string, deployment: string): Prom
   }
   const kept = (kind: string): Kept => {
     const file = join(folder, `${deployment}.${kind}`);
-    return { file, read: () => readText(file), write: (text) => replaceText(folder, file, text) };
+    return { file, read: () => readText(file), write: (text) => replaceText(file, text, ADVICE) };
   };
   return { checkpoint: kept('checkpoint'), keys: kept('keys'), refused: kept('refused') };
 }
@@ -43,20 +44,9 @@ async function readText(file: string): Promise<string | undefined> {
   }
 }
 
-async function replaceText(folder: string, file: string, text: string): Promise<void> {
-  try {
-    const written = await open(`${file}.new`, 'w', 0o644);
-    await written.writeFile(text).finally(() => written.sync().finally(() => written.close()));
-    await rename(`${file}.new`, file);
-    const directory = await open(folder, 'r');
-    await directory.sync().finally(() => directory.close());
-  } catch (error) {
-    throw unusable(file, error);
-  }
-}
+const ADVICE = '--store names another folder.';
 
 const unusable = (path: string, error: unknown): StartupError =>
-  new StartupError(
-    `${path} cannot be used (${(error as NodeJS.ErrnoException).code}): --store names another folder.`,
-    { cause: error },
-  );
+  new StartupError(`${path} cannot be used (${(error as NodeJS.ErrnoException).code}): ${ADVICE}`, {
+    cause: error,
+  });

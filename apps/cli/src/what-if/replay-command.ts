@@ -11,7 +11,7 @@ import { StartupError } from '@orrery/service-kit';
 import { type Command, CommanderError, InvalidArgumentError } from 'commander';
 import { readDocument } from '../documents/read-document.js';
 import { type DeploymentReference, findDeployment } from '../operations/references.js';
-import { Refusal } from '../server/ask-server.js';
+import { refusalOf } from '../server/ask-server.js';
 import { type Server, type ServerOptions, serverOf, withServerOptions } from '../server/find-server.js';
 import type { CommandContext } from '../terminal/context.js';
 import { numberLike, wholeNumber } from '../terminal/options.js';
@@ -157,8 +157,7 @@ async function orRefusal<T>(
     if (error instanceof RangeError) throw new StartupError(error.message);
     if (!(error instanceof OrreryError)) throw error;
     const path = `/api/worlds/${worldAddress}/deployments/${address}/replay`;
-    const { status, code, message, pointers } = error;
-    throw new Refusal(server, { method: 'POST', path }, { status, code, error: message, errors: pointers });
+    throw refusalOf(server, { method: 'POST', path }, error);
   }
 }
 

@@ -41,10 +41,10 @@ export const useSideState = ({ ref, seq }: Side) =>
     return { instances, total: instances.length, isCut: false };
   });
 
-/** Entries between two moments of one deployment that are looked through, and instances that they may have changed. */
+/** Entries between two moments of one deployment that are looked through. */
 const MOST_BETWEEN = 1000;
-const MOST_CHANGED = 200;
-const AT_ONCE = 100;
+/** Instances that they may have changed: each is asked for alone, on both sides, where 5,000 are 50 pages of a list. */
+const MOST_CHANGED = 40;
 
 /**
  * Both sides where they are near moments of one deployment: only what the entries between them changed can differ. Null
@@ -71,20 +71,18 @@ export const useNearStates = (left: Side, right: Side) =>
     },
   );
 
-/** The instances that the entries after `from` up to `to` have changed: a few more than are of use at most. */
-async function changedBetween(
+/** The instances that the entries after `from` up to `to` have changed, those of one entry more than are of use at most. */
+export async function changedBetween(
   orrery: Orrery,
   ref: DeploymentRef,
   { from, to }: { readonly from: number; readonly to: number },
   signal: AbortSignal,
 ): Promise<Set<string>> {
   const changed = new Set<string>();
-  for (let after = to + 1; after > from + 1 && changed.size <= MOST_CHANGED; ) {
-    const query = { include: 'all', after, limit: Math.min(AT_ONCE, after - from - 1) } as const;
-    const entries = await orrery.get(HISTORY, { path: deploymentPath(ref), query, signal });
-    for (const { seq, changes } of entries)
-      if (seq > from) for (const change of changes) changed.add(instanceKey(change));
-    after = entries.at(-1)?.seq ?? 0;
+  const entries = orrery.deployment(ref.world, ref.deployment).journal({ after: from, until: to, signal });
+  for await (const { changes } of entries) {
+    for (const change of changes) changed.add(instanceKey(change));
+    if (changed.size > MOST_CHANGED) break;
   }
   return changed;
 }
@@ -98,7 +96,7 @@ async function sideOf(
 ): Promise<SideState> {
   const query = { atSeq: seq, limit: 1 };
   const { pagination } = await orrery.answer('get', INSTANCES, { path: deploymentPath(ref), query, signal });
-  const states = await statesAt(orrery, ref, keys, seq);
+  const states = await statesAt(orrery, ref, keys, seq, signal);
   const instances = [...states].flatMap(([key, state]) =>
     state === null ? [] : [{ ...splitKey(key), state }],
   );

@@ -82,7 +82,7 @@ export function seedWords({ outcome, committed, revealed }: DrawVerdict): string
         ? 'It holds: the signature of the round is that of the beacon, the round was signed after the request, and both give this seed. Verify the history to check the chain of hashes, too.'
         : `It holds: entry ${committed} had committed to the secret that entry ${revealed} reveals, and the secret gives this seed. Verify the history to check the chain of hashes, too.`;
     case 'differs':
-      return 'It does not hold: the seed is not made of what the entry names. Somebody chose the numbers.';
+      return 'It does not hold: the seed is not made of what the entry names, or the secret was known before. Somebody could choose the numbers.';
     case 'unrevealed':
       return `Not checked yet: entry ${committed} has committed to the secret, and nothing that follows reveals it. The owner can reveal it.`;
     case 'other_beacon':
@@ -90,7 +90,7 @@ export function seedWords({ outcome, committed, revealed }: DrawVerdict): string
     case 'replayed':
       return 'Not checked: the seed is that of the entry which is repeated. Check it there.';
     case 'too_far':
-      return 'Not checked: the commitment is more than 10,000 entries back. Verify the history in place of this entry.';
+      return 'Not checked: the commitment or the reveal is more than 10,000 entries away. Verify the history in place of this entry.';
   }
 }
 

@@ -117,7 +117,8 @@ interface Before {
   /** What need not be asked for: of an instance that is not there yet a browser would log an error. */
   readonly known: StatesBefore;
   /** Absent: as they are now. */
-  readonly atSeq?: number;
+  readonly atSeq?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** The states of the instances that are changed, as they were after an entry, or as they are now; null: absent. */
@@ -125,21 +126,26 @@ async function statesBefore(
   orrery: Orrery,
   ref: DeploymentRef,
   keys: readonly string[],
-  { known, atSeq }: Before,
+  { known, atSeq, signal }: Before,
 ): Promise<StatesBefore> {
   const states = new Map(known);
   const unknown = keys.filter((key) => !known.has(key));
   const readNext = async (): Promise<void> => {
     for (let key = unknown.pop(); key !== undefined; key = unknown.pop())
-      states.set(key, await stateOf(orrery, ref, key, atSeq));
+      states.set(key, await stateOf(orrery, ref, key, { atSeq, signal }));
   };
   await Promise.all(Array.from({ length: AT_ONCE }, readNext));
   return states;
 }
 
 /** The states of some instances as they were after an entry; null: absent. */
-export const statesAt = (orrery: Orrery, ref: DeploymentRef, keys: readonly string[], atSeq: number) =>
-  statesBefore(orrery, ref, keys, { known: new Map(), atSeq });
+export const statesAt = (
+  orrery: Orrery,
+  ref: DeploymentRef,
+  keys: readonly string[],
+  atSeq: number,
+  signal: AbortSignal,
+) => statesBefore(orrery, ref, keys, { known: new Map(), atSeq, signal });
 
 /** Instances of a schema that are listed in place of asking for each. */
 const SMALL = 50;
@@ -168,12 +174,18 @@ async function statesOfSmallSchemas(
   return new Map(known.map((key) => [key, states.get(key) ?? null]));
 }
 
-async function stateOf(orrery: Orrery, ref: DeploymentRef, key: string, atSeq?: number) {
+async function stateOf(
+  orrery: Orrery,
+  ref: DeploymentRef,
+  key: string,
+  { atSeq, signal }: Pick<Before, 'atSeq' | 'signal'> = {},
+) {
   const { entitySchema, instanceId } = splitKey(key);
   try {
     const { state } = await orrery.get(`${INSTANCES}/{instanceId}`, {
       path: { ...deploymentPath(ref), instanceId },
       query: { entitySchema, ...(atSeq !== undefined && { atSeq }) },
+      signal,
     });
     return state;
   } catch (error) {

@@ -5,8 +5,7 @@ const REASONS: Readonly<Record<NotRerun, string>> = {
   other_evaluator: 'decided by another revision of the rules',
   no_definition: 'whose definitions you may not read',
   model: 'decided by a model whose answer cannot be applied again',
-  recorded: 'whose random numbers cannot be drawn again',
-  unknown_members: 'whose definitions this page does not know in full',
+  unknown_members: 'whose definitions have members that this page does not know',
   outside: 'that failed for a reason outside of the history',
   no_states: 'of a clone whose source cannot be read',
 };

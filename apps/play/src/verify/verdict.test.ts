@@ -12,7 +12,7 @@ it('says in a sentence each what was proven, and what was not', () => {
   );
   expect(trust).toBe(
     'On trust: that every outcome follows from its rules, which the owner has not opened, and that everybody is shown this ' +
-      'same history, which comparing the hash below with others, or with one that you kept, proves.',
+      'same history (compare the hash below with that of others, or with one that you kept).',
   );
   expect(verdictOf({ ...valid, linked: 3 }).trust).toContain('3 entries about settings');
   expect(verdictOf({ ...valid, instances: null }).trust).toContain('not published');
@@ -36,6 +36,6 @@ it('says which entry does not hold', () => {
   } as const;
   expect(verdictOf({ ...valid, valid: false, firstDivergence })).toMatchObject({
     isValid: false,
-    text: 'This history does not hold: entry 7 has led to other entities than the server shows (horse:A).',
+    text: 'This history does not hold. Entry 7: after it the server shows another entity than the history gives (horse:A).',
   });
 });

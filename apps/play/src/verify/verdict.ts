@@ -53,7 +53,7 @@ function trustOf({ linked, instances, decisions }: VerifiedHistory): string {
     ...(undrawn === 0
       ? []
       : [`${count(undrawn, 'draw', 'draws')} of random numbers whose secret is not told yet`]),
-    'that everybody is shown this same history, which comparing the hash below with others, or with one that you kept, proves',
+    'that everybody is shown this same history (compare the hash below with that of others, or with one that you kept)',
   ];
   return `On trust: ${listed(parts)}.`;
 }
@@ -65,23 +65,22 @@ const listed = (parts: readonly string[]): string =>
   parts.length < 2 ? parts.join('') : `${parts.slice(0, -1).join(', ')}, and ${parts.at(-1)}`;
 
 const WORDS: Record<Divergence['what'], string> = {
-  missing_entry: 'is missing',
-  broken_link: 'does not follow the one before it',
-  wrong_hash: 'is not what its hash says',
-  impossible_change: 'changes something that was not there',
-  snapshot_differs: 'begins with other entities than those of the world it was made from',
-  instance_differs: 'has led to other entities than the server shows',
-  checkpoint_differs: 'is the last of a signed state that was kept, and the history up to it is another one',
-  head_differs:
-    'is the last of the state that the operator signs now, and the history up to it is another one',
-  tail_lost: 'was the last of a signed state that was kept, and the database has lost its end',
-  decision_differs: 'has an outcome that its definition does not give',
-  draws_differ: 'has random numbers that are not made of what it names',
-  definition_differs: 'names another definition than the server has',
-  exchange_differs: 'names another answer of its model than the server has',
+  missing_entry: 'it is missing',
+  broken_link: 'it does not carry the hash of the entry before it',
+  wrong_hash: 'its hash is not that of its content',
+  impossible_change: 'its change cannot follow the state before it',
+  snapshot_differs: 'the world did not begin with the entities of the world that it was copied from',
+  instance_differs: 'after it the server shows another entity than the history gives',
+  checkpoint_differs: 'the history up to here is not that of the signed checkpoint that was kept',
+  head_differs: 'the history up to here is not the one that the operator signs now',
+  tail_lost: 'the database has lost entries that the kept checkpoint covers',
+  decision_differs: 'its rules, applied again, give another outcome',
+  draws_differ: 'its random numbers are not made of the secret or the beacon that it names',
+  definition_differs: 'the server has other rules for it than those that it names',
+  exchange_differs: 'the server has another answer of its model than the one that it names',
 };
 
 function wrongOf({ seq, what, instance }: Divergence): string {
   const of = instance === undefined ? '' : ` (${instance})`;
-  return `This history does not hold: entry ${seq} ${WORDS[what]}${of}.`;
+  return `This history does not hold. Entry ${seq}: ${WORDS[what]}${of}.`;
 }

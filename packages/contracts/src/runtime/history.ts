@@ -109,7 +109,6 @@ export const notRerun = z.enum([
   'other_evaluator',
   'model',
   'outside',
-  'recorded',
   'no_definition',
   'unknown_members',
 ]);

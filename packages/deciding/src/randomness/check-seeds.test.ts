@@ -53,7 +53,7 @@ describe('a seed of a secret of the deployment', () => {
   });
 });
 
-it('of a round of a beacon it is held to that, and of another beacon not', () => {
+it('a seed of a round is held to the beacon that is known; one of another beacon, or of an entry that is repeated, is counted', () => {
   const of = (randomness: object): [string, object] => ['execution', { randomness }];
   const chain = '52db9ba70e0cc0f6eaf7803dd07447a1f5477735fd3f661792ba94600c84e971';
   expect(check(of({ source: 'drand', chain, round: 1, ...WRONG }))).toEqual({

@@ -67,7 +67,7 @@ it('takes no definition that its hash does not name', async () => {
   expect(await check(entryOf(1, 2))).toEqual({ seq: 5, what: 'definition_differs' });
 });
 
-it('holds seeds to what they are made of, also where no definition can be read', async () => {
+it('names the entry of which a reveal shows that its seed was another one, also where no definition can be read', async () => {
   const { check, counts } = checkWith(undefined);
   const seed = '0'.repeat(64);
   const randomness = { source: 'deployment', commitment: commitmentOf(new Uint8Array(1)), run: 'r', seed };

@@ -23,6 +23,8 @@ export function beginDecisions(
   signal: AbortSignal | undefined,
 ): DecisionCheck {
   if (states === undefined) return countOnly();
+  /** Who is not shown the texts of one exchange is shown those of none: they are not asked for in vain. */
+  let areTextsShown = true;
   // The SDK's types of records are made of the API's document, those of the rules are the service's own.
   const { counts, check, follow } = createDecisionCheck({
     worldAddress: path.worldAddress,
@@ -31,8 +33,10 @@ export function beginDecisions(
     definitionOf: async (hash) =>
       (await readable(requests.answer('get', DEFINITION, { path: { ...path, hash }, signal }))) as never,
     exchangeOf: async ({ id: historyId }) => {
+      if (!areTextsShown) return undefined;
       const answer = requests.answer('get', ENTRY, { path: { ...path, historyId }, signal });
       const llm = (await readable(answer))?.llm;
+      if (llm && !('request' in llm)) areTextsShown = false;
       return llm && 'response' in llm ? (llm as never) : undefined;
     },
   });

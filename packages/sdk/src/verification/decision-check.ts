@@ -6,7 +6,6 @@ export type NotRerun =
   | 'other_evaluator'
   | 'no_definition'
   | 'model'
-  | 'recorded'
   | 'unknown_members'
   | 'outside'
   | 'no_states';
@@ -16,7 +15,8 @@ export type NotCheckedSeed = 'unrevealed' | 'other_beacon' | 'replayed';
 
 /**
  * What became of the random numbers of one entry. `holds`: they are made of what it names; `differs`: they are not, or one of the
- * entries has another hash than its content; `too_far`: the commitment is not among the 10,000 entries before it.
+ * entries has another hash than its content, or the secret was told before; `too_far`: the commitment is not among the 10,000
+ * entries before it, or the reveal not among the 10,000 after it.
  */
 export interface DrawVerdict {
   readonly outcome: 'holds' | 'differs' | 'too_far' | NotCheckedSeed;
