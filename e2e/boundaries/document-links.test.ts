@@ -18,7 +18,8 @@ it('links of the documents lead to files that exist', () => {
   expect(documents.flatMap(brokenLinks)).toEqual([]);
 });
 
-const SOURCE_FILE = /`((?:apps|packages|services|e2e|bench|docs|deploy|examples)\/[\w./-]+\.(?:tsx?|mjs|sol))`/g;
+const SOURCE_FILE =
+  /`((?:apps|packages|services|e2e|bench|docs|deploy|examples)\/[\w./-]+\.(?:tsx?|mjs|sol))`/g;
 
 it('source files that the documents name exist', () => {
   const absent = documents.flatMap((document) =>

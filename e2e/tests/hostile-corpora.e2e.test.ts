@@ -21,8 +21,7 @@ afterAll(async () => {
 });
 
 /** Of a corpus, some at once. */
-const ofEach = <T>(all: readonly T[], act: (one: T) => Promise<void>) =>
-  runClientsOver(8, all, act);
+const ofEach = <T>(all: readonly T[], act: (one: T) => Promise<void>) => runClientsOver(8, all, act);
 
 it(`${parsing.length} JSON cases as bodies: a client error each`, async () => {
   const statuses = new Map<number, number>();

@@ -1,6 +1,6 @@
 import { createTestDatabase, type TestDatabase } from '@orrery/testing';
-import type { System } from '@orrery/testing/system';
 import { withClient } from '@orrery/testing/servers';
+import type { System } from '@orrery/testing/system';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ApiClient, apiClient } from '../src/api/api-client.js';
 import { readJournal } from '../src/load/read-journal.js';

@@ -35,7 +35,9 @@ describeWithProgram('chromium', 'watching on the page for players', () => {
       await route.fulfill({ response: answer, body: text });
     });
     await page.getByRole('button', { name: 'Verify again' }).click();
-    await page.getByText(/^This history does not hold\. Entry \d+: its hash is not that of its content/).waitFor();
+    await page
+      .getByText(/^This history does not hold\. Entry \d+: its hash is not that of its content/)
+      .waitFor();
     await expectPlayable(watched);
   });
 
