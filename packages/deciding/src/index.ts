@@ -81,8 +81,9 @@ export {
   type RandomSource,
   seedOf,
 } from './randomness/seed.js';
-export { createDecisionCheck, type DecisionCounts } from './rerun/check-decisions.js';
+export { createDecisionCheck } from './rerun/check-decisions.js';
 export { foldInstances } from './rerun/folded-instances.js';
+export { createJudge, type DecisionCounts, type Verdict } from './rerun/judge.js';
 export {
   agrees,
   compileKept,

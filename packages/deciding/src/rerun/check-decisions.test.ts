@@ -85,3 +85,12 @@ it('names the entry of which a reveal shows that its seed was another one, also 
   const told = facts({ secrets: [{ commitment, secret: '00' }] });
   expect(await check(entryOf(1, 2, { seq: 7, ...told }))).toEqual({ seq: 6, what: 'draws_differ' });
 });
+
+it('leaves what a fork remembers of its source, which stands in another journal', async () => {
+  const remembering = { ...content, readHistory: { last: 3 } } as KeptDefinition;
+  const hash = hashOfDefinition(remembering);
+  const { check, counts } = checkWith({ ...remembering, versionHash: hash });
+  const replayed = { versionHash: hash, replayOf: { seq: 3, executedAt: '2026-01-01T00:00:00.000Z' } };
+  expect(await check(entryOf(1, 2, replayed))).toBeUndefined();
+  expect(counts).toEqual({ rerun: 0, notRerun: { outside: 1 } });
+});

@@ -1,22 +1,14 @@
-import type { Divergence, HashedEntry, KeptDefinition, NotRerun } from '@orrery/contracts';
+import type { Divergence } from '@orrery/contracts';
 import {
-  agrees,
   type CheckedChange,
-  type CompiledDefinition,
-  compileKept,
+  createJudge,
   type Decision,
-  type DecisionCounts,
   type Exchange,
   foldChange,
   type InstanceName,
-  isAnswerRerunnable,
-  isDefinitionOf,
-  isExchangeOf,
   type Needs,
-  notRerunnable,
   type ReplayedSource,
-  rerun,
-  rerunAnswer,
+  type Verdict,
 } from '@orrery/deciding';
 import { createInstanceMemory, type InstanceMemory } from '../../state/instance-memory.js';
 import { readRecent } from '../../state/read-recent.js';
@@ -57,30 +49,19 @@ export function createDecisionCheck(
   known: SeedKnowledge,
   signal: AbortSignal,
 ) {
-  const counts: DecisionCounts = { rerun: 0, notRerun: {} };
   const seeds = createSeedCheck(db, deployment, known);
-  const definitions = new Map<string, Found>();
   let memory = createInstanceMemory();
   let nextId = 0;
 
-  const definitionOf = async (hash: string): Promise<Found> => {
-    const known = definitions.get(hash);
-    if (known !== undefined) return known;
-    const kept = await findDefinition(db, deployment.worldId, hash);
-    const isOther = kept !== undefined && !isDefinitionOf(kept, hash);
-    const found = { kept, compiled: kept && !isOther ? compileKept(kept) : undefined, isOther };
-    definitions.set(hash, found);
-    return found;
-  };
   const idOf = () => ++nextId;
   /** Brings into memory what a decision needs, until it is one. */
-  const decided = async <T extends Decision | undefined>(seq: number, decide: () => T) => {
+  const decided = async <T extends Decision | undefined>(seq: number, decide: () => T): Promise<T> => {
     /** Schemas of which this decision has needed all instances: what is forgotten for one of them is loaded with it. */
     const whole = new Set<string>();
     for (let round = 0; round < MOST_ROUNDS; round += 1) {
       signal.throwIfAborted();
       const decision = decide();
-      if (decision?.kind !== 'needs') return decision as Exclude<T, { kind: 'needs' }>;
+      if (decision?.kind !== 'needs') return decision;
       const needs: Needs = decision;
       for (const schema of [...needs.schemas, ...(needs.searched ?? [])]) whole.add(schema);
       // All instances of a schema are learnt in the order of their creation, so before any alone.
@@ -91,34 +72,17 @@ export function createDecisionCheck(
     }
     throw new Error(`entry ${seq} still needs what was brought into memory ${MOST_ROUNDS} times`);
   };
-  const left = (why: NotRerun): undefined => {
-    counts.notRerun[why] = (counts.notRerun[why] ?? 0) + 1;
-  };
-  const compared = (entry: HashedEntry, decision: Exclude<Decision, { kind: 'needs' }>): What => {
-    counts.rerun += 1;
-    return agrees(entry, decision) ? undefined : 'decision_differs';
-  };
-  /** The answer of a model, from there on. */
-  const applied = async (entry: HashedEntry, definition: CompiledDefinition): Promise<What> => {
-    const exchange = await findExchange(db, deployment.id, entry.seq);
-    if (exchange === null) return left('model');
-    if (!isExchangeOf(entry, exchange)) return 'exchange_differs';
-    if (!isAnswerRerunnable(entry, definition)) return left('model');
-    const again = () => rerunAnswer(entry, definition, deployment, exchange, memory);
-    const decision = await decided(entry.seq, again);
-    return decision === undefined ? 'decision_differs' : compared(entry, decision);
-  };
-  const check = async ({ entry }: StoredEntry): Promise<What> => {
+  const { counts, judge } = createJudge({
+    ...deployment,
+    definitionOf: (hash) => findDefinition(db, deployment.worldId, hash),
+    exchangeOf: ({ seq }) => findExchange(db, deployment.id, seq),
+    decideOn: ({ seq }, decide) => decided(seq, () => decide(memory)),
+    remembersSource: true,
+  });
+  const check = async ({ entry }: StoredEntry): Promise<Verdict> => {
     if (entry.kind !== 'execution') return undefined;
     if (entry.randomness !== undefined) counts.seeds = seeds.counts;
-    if (await seeds.differs(entry)) return 'draws_differ';
-    const { kept, compiled, isOther } = await definitionOf(entry.versionHash ?? '');
-    if (isOther) return 'definition_differs';
-    const reason = notRerunnable(entry, kept);
-    if (compiled === undefined) return left(reason ?? 'no_definition');
-    if (reason === 'model' && entry.llmHash !== null) return applied(entry, compiled);
-    if (reason !== undefined) return left(reason);
-    return compared(entry, await decided(entry.seq, () => rerun(entry, compiled, deployment, memory)));
+    return (await seeds.differs(entry)) ? 'draws_differ' : judge(entry);
   };
   const follow = ({ entry }: StoredEntry) => {
     memory.recent.add(entry);
@@ -152,25 +116,15 @@ export function createDecisionCheck(
   };
 }
 
-type What = Divergence['what'] | undefined;
-
 /** What a model was asked and answered for an entry, with its texts. */
-async function findExchange(db: Db, deploymentId: number, seq: number): Promise<Exchange | null> {
+async function findExchange(db: Db, deploymentId: number, seq: number): Promise<Exchange | undefined> {
   const row = await db
     .selectFrom('journal')
     .select('llm')
     .where('deployment_id', '=', deploymentId)
     .where('seq', '=', seq)
     .executeTakeFirst();
-  return row?.llm ?? null;
-}
-
-/** A definition as it is kept and as it runs; both undefined: none is kept. */
-interface Found {
-  readonly kept: KeptDefinition | undefined;
-  readonly compiled: CompiledDefinition | undefined;
-  /** What is kept is not what the hash names. */
-  readonly isOther: boolean;
+  return row?.llm ?? undefined;
 }
 
 /** Brings into memory what a decision needs, as it was after entry `seq`. */
