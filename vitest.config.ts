@@ -21,15 +21,15 @@ const project = (name: string, include: string[], extra: Record<string, unknown>
     isolate,
     // What a test waits for may take long on a busy machine. Only a test that fails waits so long.
     setupFiles: ['packages/testing/src/run/patient-waits.ts'],
-    expect: { poll: { timeout: 30_000 } },
+    expect: { poll: { timeout: 120_000 } },
     ...extra,
   },
 });
 const backed = {
   globalSetup: ['packages/testing/src/run/global-setup.ts'],
-  // The longest take 6 s; a busy machine is twenty times slower.
-  testTimeout: 120_000,
-  hookTimeout: 120_000,
+  // The longest take 6 s; a busy machine is twenty times slower, and a single wait may take two minutes.
+  testTimeout: 300_000,
+  hookTimeout: 240_000,
 };
 
 /** `unit` is pure; `int` needs real servers; `e2e` needs a build; `extended` is what is too long for every day, and so is `timed`. */

@@ -24,7 +24,7 @@ async function drain(url: string, key: string, process: NodeProcess) {
     headers: { authorization: `Bearer ${key}` },
     body: countRequest(sent++),
   }));
-  await vi.waitFor(() => expect(sent).toBeGreaterThan(BEFORE + CLIENTS), { timeout: 30_000, interval: 5 });
+  await vi.waitFor(() => expect(sent).toBeGreaterThan(BEFORE + CLIENTS), { interval: 5 });
   const code = await process.end('SIGTERM');
   const replies = await asking;
   const done = replies.filter((one) => 'answer' in one && one.answer.status === 200).length;
@@ -67,7 +67,7 @@ describeWithNats('a gateway of its own', () => {
     expect(lost).toEqual([]);
     expect(code).toBe(0);
     system.restart('gateway');
-    await vi.waitFor(async () => expect((await fetch(`${system.url}/readyz`)).status).toBe(200), 30_000);
+    await vi.waitFor(async () => expect((await fetch(`${system.url}/readyz`)).status).toBe(200));
     const counter = await apiClient(system.url, system.key).get(`${deployment}/entity-instances/C`);
     expect(counter.body.data.state.value).toBe(done);
   });

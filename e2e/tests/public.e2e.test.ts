@@ -89,7 +89,7 @@ function fiveProcesses(): void {
       });
       onTestFinished(() => second[Symbol.asyncDispose]());
       const url = `http://127.0.0.1:${port}`;
-      await vi.waitFor(async () => expect((await fetch(`${url}/readyz`)).ok).toBe(true), 20_000);
+      await vi.waitFor(async () => expect((await fetch(`${url}/readyz`)).ok).toBe(true));
       for (let trial = 0; trial < 10; trial += 1) {
         const sent = { input: { name: `twin ${trial}` }, at: Date.now() };
         const answers = await Promise.all(
@@ -110,7 +110,7 @@ function fiveProcesses(): void {
         startRedisServer({ port: redis.port }),
         startNatsServer({ port: nats.port }),
       ]);
-      await vi.waitFor(async () => expect((await send(sent)).status).toBe(200), 30_000);
+      await vi.waitFor(async () => expect((await send(sent)).status).toBe(200));
       expect((await send(sent)).body).toEqual(first.body);
       expect((await send({ ...sent, input: { name: 'other' } })).body.code).toBe('message_already_used');
     });

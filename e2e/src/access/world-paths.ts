@@ -108,6 +108,6 @@ async function runToItsEnd(api: ApiClient, deployment: string, execution: object
   await vi.waitFor(async () => {
     const { body } = await api.get(`${deployment}/executions/${executionId}`);
     expect(body.data.state).toBe('succeeded');
-  }, 10_000);
+  });
   return executionId;
 }

@@ -42,7 +42,7 @@ const mine = (blocks: number, interval: number) =>
 it('an authorization that was used long before its settlement began is told of once it is over', async () => {
   const { payment, look } = await plantPayment();
   const logger = createLogger({ service: 'test', level: 'silent' });
-  const settled = await createHttpFacilitator(evm.facilitator.url, logger).settle(payment, 10_000);
+  const settled = await createHttpFacilitator(evm.facilitator.url, logger).settle(payment, 60_000);
   if (settled.kind !== 'settled') throw new Error(settled.kind);
   const usedAt = Date.now();
   const charged = { kind: 'charged', transaction: settled.transaction, at: expect.any(Number) };

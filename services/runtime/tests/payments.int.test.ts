@@ -605,9 +605,7 @@ describe('an unclear settlement', () => {
       expect(await execution(executionId)).toEqual({ executionId, state: 'awaiting_payment' });
       expect(await codeOf(house.call('deployments.delete', { params }))).toBe('deployment_busy');
       world.isOver = true;
-      await vi.waitFor(async () => expect(await codeOf(send({ at, payment }))).toBe('payment_refused'), {
-        timeout: 30_000,
-      });
+      await vi.waitFor(async () => expect(await codeOf(send({ at, payment }))).toBe('payment_refused'));
       expect(await execution(executionId)).toMatchObject({
         state: 'failed',
         error: { code: 'payment_refused', facts: { reason: 'authorization_expired' } },
@@ -654,9 +652,7 @@ describe('an unclear settlement', () => {
     world.conduct = 'settles';
     for (const [index, at] of [first, second].entries()) {
       const refused = () => refusalOf(send({ at, payment: payments[index] ?? null }));
-      await vi.waitFor(async () => expect(await refused()).toMatchObject({ code: 'event_not_bound' }), {
-        timeout: 30_000,
-      });
+      await vi.waitFor(async () => expect(await refused()).toMatchObject({ code: 'event_not_bound' }));
       expect(await refused()).toMatchObject({
         message: expect.stringMatching(/has to return it\.$/),
         facts: { refundDue: true, seq: expect.any(Number) },
@@ -689,14 +685,10 @@ describe('an unclear settlement', () => {
     const [kept, changed] = [await pays('a'), await pays('b')];
     await execute({ id: 'b' });
     world.conduct = 'settles';
-    await vi.waitFor(async () => expect((await kept()).data).toMatchObject({ event: 'judged' }), {
-      timeout: 30_000,
-    });
+    await vi.waitFor(async () => expect((await kept()).data).toMatchObject({ event: 'judged' }));
     const again = await decider.called();
     again.answer({ 'counter:b': { count: 70 } }, { llmHash: 'd'.repeat(64) });
-    await vi.waitFor(async () => expect((await changed()).data).toMatchObject({ event: 'judged' }), {
-      timeout: 30_000,
-    });
+    await vi.waitFor(async () => expect((await changed()).data).toMatchObject({ event: 'judged' }));
     expect(decider.calls()).toBe(before + 3);
     expect([await counter('a'), await counter('b')]).toMatchObject([
       { state: { count: 50 } },
@@ -737,9 +729,7 @@ describe('an unclear settlement', () => {
     expect(await send({ at, payment })).toEqual(awaited);
     await execute({ id: 'a' });
     world.isChainDown = false;
-    await vi.waitFor(async () => expect((await send({ at, payment })).data.event).toBe('priced'), {
-      timeout: 30_000,
-    });
+    await vi.waitFor(async () => expect((await send({ at, payment })).data.event).toBe('priced'));
     expect((await list()).data).toMatchObject([{ status: 'settled' }]);
     expect(oneCharge(payment)).toHaveLength(1);
   });

@@ -94,10 +94,10 @@ describe('the publication of journals', () => {
   it('publishes what a creator has left when the owner goes on', async () => {
     const { deployment, execute } = await plantDeployment(house);
     await execute({ id: 'a' });
-    await vi.waitFor(async () => expect((await headOf(deployment.id)).published).toBe(2), 10_000);
+    await vi.waitFor(async () => expect((await headOf(deployment.id)).published).toBe(2));
     await setPublished(deployment.id, 0);
     await execute({ id: 'b' });
-    await vi.waitFor(async () => expect((await headOf(deployment.id)).published).toBe(3), 20_000);
+    await vi.waitFor(async () => expect((await headOf(deployment.id)).published).toBe(3));
   });
 });
 

@@ -107,7 +107,7 @@ async function ofTwoOwners() {
       );
       expect(rows[0]?.owner).not.toBeNull();
       return rows[0]?.owner;
-    }, 10_000);
+    });
   for (;;) {
     const second = await plant();
     if ((await ownerOf(second.deployment.id)) !== (await ownerOf(first.deployment.id)))

@@ -404,7 +404,7 @@ describe('an owner that goes', () => {
     const end = first[Symbol.asyncDispose]();
     await boot({ leaseTtlMs: 1000 });
     await run('other').catch(() => undefined);
-    await vi.waitFor(async () => expect(await timers()).toEqual([]), 60_000);
+    await vi.waitFor(async () => expect(await timers()).toEqual([]));
     const all = await told();
     expect(all.slice(0, 2)).toEqual(['first admin succeeded', 'next timer succeeded']);
     expect(all.filter((one) => one.startsWith('late'))).toHaveLength(1);

@@ -1,7 +1,7 @@
 import { vi } from 'vitest';
 
 /** How long a test waits for what becomes true by itself, in milliseconds, unless it says otherwise. */
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 120_000;
 
 /**
  * Vitest's setup for each file: `vi.waitFor` and `vi.waitUntil` give up after a second otherwise, which a busy machine
