@@ -1,4 +1,3 @@
-import { bls12_381 } from '@noble/curves/bls12-381.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { canonicalHash, type HashedEntry } from '@orrery/contracts';
@@ -67,18 +66,18 @@ export const timeOfRound = ({ genesis, period }: BeaconChain, round: number): nu
  * remembers the last signature, since many executions draw from one round.
  */
 export function createRoundCheck(chain: BeaconChain) {
-  let last = { round: 0, signature: '', isSigned: false };
-  const isSigned = (round: number, signature: string): boolean => {
+  let last = { round: 0, signature: '', isSigned: Promise.resolve(false) };
+  const isSigned = (round: number, signature: string): Promise<boolean> => {
     if (round !== last.round || signature !== last.signature)
       last = { round, signature, isSigned: isSignatureOf(chain, round, signature) };
     return last.isSigned;
   };
-  return ({ randomness, input }: Pick<HashedEntry, 'randomness' | 'input'>): boolean => {
+  return async ({ randomness, input }: Pick<HashedEntry, 'randomness' | 'input'>): Promise<boolean> => {
     const { run = '', round = 0, signature = '', seed } = randomness ?? {};
     return (
       timeOfRound(chain, round) > requestedAt(run) &&
       seedOf(beaconSecret(signature), run, canonicalHash(input)) === seed &&
-      isSigned(round, signature)
+      (await isSigned(round, signature))
     );
   };
 }
@@ -90,8 +89,14 @@ const DST = { DST: 'BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_NUL_' };
 const SIGNATURE = /^[0-9a-f]{96}$/;
 
 /** Whether the chain has signed the round so: BLS12-381 with signatures on G1, over SHA-256 of the round. Takes about 30 ms. */
-export function isSignatureOf({ publicKey }: BeaconChain, round: number, signature: string): boolean {
+export async function isSignatureOf(
+  { publicKey }: BeaconChain,
+  round: number,
+  signature: string,
+): Promise<boolean> {
   if (!SIGNATURE.test(signature)) return false;
+  // The constants of the curve take a fifth of a second to compute, which no start has to wait for.
+  const { bls12_381 } = await import('@noble/curves/bls12-381.js');
   const bytes = new DataView(new ArrayBuffer(8));
   bytes.setBigUint64(0, BigInt(round));
   const message = sha256(new Uint8Array(bytes.buffer));

@@ -58,7 +58,7 @@ export function createSeedCheck(chain: BeaconChain | undefined = chainOf(QUICKNE
     if (waiting !== undefined) left('unrevealed', 1);
     return waiting === undefined;
   };
-  const differs = (entry: HashedEntry): boolean => {
+  const differs = (entry: HashedEntry): boolean | Promise<boolean> => {
     const { source, chain: named } = entry.randomness ?? {};
     switch (source) {
       case 'deployment':
@@ -74,7 +74,7 @@ export function createSeedCheck(chain: BeaconChain | undefined = chainOf(QUICKNE
           return false;
         }
         counts.checked += 1;
-        return !isSeedOfRound(entry);
+        return isSeedOfRound(entry).then((isSeed) => !isSeed);
       case undefined:
         return false;
     }
@@ -82,11 +82,18 @@ export function createSeedCheck(chain: BeaconChain | undefined = chainOf(QUICKNE
 
   return {
     counts,
-    /** The seq of an entry whose seed does not hold: this one, or one whose secret it reveals. Undefined: all hold. */
-    check: (entry: HashedEntry): number | undefined => {
+    /**
+     * The seq of an entry whose seed does not hold: this one, or one whose secret it reveals. Undefined: all hold. It waits for
+     * the check of a round.
+     */
+    check: (entry: HashedEntry): number | undefined | Promise<number | undefined> => {
       const { kind, seq, input } = entry;
       const facts: JsonObject = isJsonObject(input) ? input : {};
-      if (kind === 'execution') return differs(entry) ? seq : undefined;
+      const found = (isWrong: boolean) => (isWrong ? seq : undefined);
+      if (kind === 'execution') {
+        const isWrong = differs(entry);
+        return isWrong instanceof Promise ? isWrong.then(found) : found(isWrong);
+      }
       if (kind === 'randomness_committed' && !secrets.has(String(facts['commitment'])))
         secrets.set(String(facts['commitment']), []);
       if (kind !== 'randomness_revealed' || !Array.isArray(facts['secrets'])) return undefined;

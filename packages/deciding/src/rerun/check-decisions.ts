@@ -27,14 +27,17 @@ export function createDecisionCheck({ first, ...by }: CheckedDeployment) {
 
   return {
     counts,
-    /** Whether the entry is what its definition gives. It waits where a definition is read for the first time, and for what a model answered. */
+    /** Whether the entry is what its definition gives. It waits where a definition is read for the first time, for what a model answered, and for the check of a round. */
     check: (entry: HashedEntry): Found | Promise<Found> => {
-      const wrong = seeds.check(entry);
-      if (entry.randomness !== undefined) counts.seeds = seeds.counts;
-      if (wrong !== undefined) return { seq: wrong, what: 'draws_differ' };
-      const verdict = judge(entry);
       const found = (what: Verdict): Found => what && { seq: entry.seq, what };
-      return verdict instanceof Promise ? verdict.then(found) : found(verdict);
+      const decided = (wrong: number | undefined): Found | Promise<Found> => {
+        if (entry.randomness !== undefined) counts.seeds = seeds.counts;
+        if (wrong !== undefined) return { seq: wrong, what: 'draws_differ' };
+        const verdict = judge(entry);
+        return verdict instanceof Promise ? verdict.then(found) : found(verdict);
+      };
+      const wrong = seeds.check(entry);
+      return wrong instanceof Promise ? wrong.then(decided) : decided(wrong);
     },
     /** Takes the changes of an entry that holds. */
     follow: instances.follow,

@@ -18,18 +18,18 @@ export async function verifyDraw(
 ): Promise<DrawVerdict> {
   const { source, commitment = '' } = entry.randomness ?? {};
   if (source === undefined) throw new TypeError(`Entry ${entry.seq} drew no random numbers.`);
-  if (source !== 'deployment') return { outcome: outcomeOf([entry]) };
+  if (source !== 'deployment') return { outcome: await outcomeOf([entry]) };
   const { committed, told, isTooFar } = await before(journal, entry.seq, commitment, signal);
   // A secret that was told before is refuted without its commitment.
   const first = committed ?? (isTooFar ? { kind: 'randomness_committed', input: { commitment } } : undefined);
   const known = [...(first === undefined ? [] : [first]), ...told, entry];
-  const outcome = outcomeOf(known);
+  const outcome = await outcomeOf(known);
   if (outcome === 'differs') return { outcome, committed: committed?.seq, revealed: told[0]?.seq };
   if (isTooFar) return { outcome: 'too_far' };
   const reveal = await firstReveal(journal.inOrder({ after: entry.seq, signal }), commitment);
   if (reveal === 'too_far') return { outcome: 'too_far', committed: committed?.seq };
   return {
-    outcome: reveal === undefined ? outcome : outcomeOf([...known, reveal]),
+    outcome: reveal === undefined ? outcome : await outcomeOf([...known, reveal]),
     committed: committed?.seq,
     revealed: reveal?.seq,
   };
@@ -79,15 +79,14 @@ const reveals = ({ kind, input }: HistoryEntry, commitment: string): boolean =>
   kind === 'randomness_revealed' && JSON.stringify(input).includes(`"${commitment}"`);
 
 /** What a check of these entries alone finds. One without a hash is taken as it is. */
-function outcomeOf(
+async function outcomeOf(
   entries: readonly (HistoryEntry | Pick<HistoryEntry, 'kind' | 'input'>)[],
-): DrawVerdict['outcome'] {
+): Promise<DrawVerdict['outcome']> {
   if (entries.some((entry) => 'hash' in entry && sha256Hex(hashedText(entry)) !== entry.hash))
     return 'differs';
   const { counts, check } = createSeedCheck();
   // The SDK's types of records are made of the API's document, those of the rules are the service's own.
-  const differs = entries.map((entry) => check(entry as never)).some((seq) => seq !== undefined);
-  if (differs) return 'differs';
+  for (const entry of entries) if ((await check(entry as never)) !== undefined) return 'differs';
   const [notChecked] = Object.keys(counts.notChecked) as (keyof typeof counts.notChecked)[];
   return notChecked ?? 'holds';
 }

@@ -233,7 +233,7 @@ function checkAccess(
   return async () => {
     tick += 1;
     try {
-      await keys.verify(token);
+      await keys.verify(token, lost);
       if (tick % VISIBILITY_TICKS === 0) await find();
       if (tick % HEARTBEAT_TICKS === 0) heartbeat();
     } catch (error) {

@@ -17,7 +17,7 @@ interface NewToken {
 }
 
 /** What a token states about itself; only the stored hash can confirm it. */
-interface ClaimedToken {
+export interface ClaimedToken {
   keyId: string;
   hash: Buffer;
 }

@@ -6,7 +6,7 @@ import { toServiceError } from '@orrery/database';
 import { type Clock, createBatcher, type Logger, type Resources, startPollLoop } from '@orrery/service-kit';
 import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify';
 import { LRUCache } from 'lru-cache';
-import { parseToken } from '../../core/keys/key-token.js';
+import { type ClaimedToken, parseToken } from '../../core/keys/key-token.js';
 import type { Principal } from '../../core/requests/operation.js';
 import { loadUsableKeys, recordUses, type UsableKey } from '../../store/keys/key-store.js';
 import type { Db } from '../../store/tables/schema.js';
@@ -17,7 +17,7 @@ export function requireAccess({ scope, relation }: Access, keys: KeyVerifier): o
   return [
     // With `done`, which saves each request a promise for this hook.
     (request, _reply, done) => {
-      keys.verify(bearerToken(request.raw)).then((principal) => {
+      keys.verify(bearerToken(request.raw), request.raw.socket).then((principal) => {
         (request as Carrier).principal = principal;
         done(refusalOf(principal, scope));
       }, failClosed(done));
@@ -120,11 +120,24 @@ export function createKeyVerifier(options: KeyVerifierOptions) {
     });
   };
   const load = createBatcher({ maxBatch: 500, maxWaiting: 5000, load: check });
+  const presented = new WeakMap<object, { readonly token: string; readonly claimed: ClaimedToken }>();
+  /** A connection presents one token again and again: it is hashed once. */
+  const claimOf = (token: string, connection: object): ClaimedToken | undefined => {
+    const last = presented.get(connection);
+    if (last?.token === token) return last.claimed;
+    const claimed = parseToken(token);
+    if (claimed !== undefined) presented.set(connection, { token, claimed });
+    return claimed;
+  };
 
   return {
-    /** @throws ServiceError `unauthorized`; `unavailable` or `overloaded` when the key cannot be looked up. */
-    verify: async (token: string): Promise<Principal> => {
-      const claimed = parseToken(token);
+    /**
+     * `connection`: the socket that the token came by.
+     *
+     * @throws ServiceError `unauthorized`; `unavailable` or `overloaded` when the key cannot be looked up.
+     */
+    verify: async (token: string, connection: object): Promise<Principal> => {
+      const claimed = claimOf(token, connection);
       if (claimed === undefined) throw unauthorized('The token is not an Orrery API key.');
       const at = clock.monotonic();
       const known = checked.get(claimed.keyId);

@@ -49,7 +49,7 @@ export function createBeacons(
     const { hash, ...of } = await chain();
     const answer = (await read(`public/${round}`).catch(unavailable)) as Record<string, unknown> | null;
     const signature = String(answer?.['signature'] ?? '');
-    if (answer?.['round'] !== round || !isSignatureOf({ hash, ...of }, round, signature))
+    if (answer?.['round'] !== round || !(await isSignatureOf({ hash, ...of }, round, signature)))
       return unavailable(new Error(`round ${round} is not signed by the chain`));
     return { chain: hash, round, signature };
   };

@@ -64,5 +64,5 @@ export function createSeedCheck(
 
 interface RoundCheck {
   readonly chain: BeaconChain;
-  readonly check: (entry: HashedEntry) => boolean;
+  readonly check: (entry: HashedEntry) => Promise<boolean>;
 }
