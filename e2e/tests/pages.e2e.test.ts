@@ -116,7 +116,7 @@ const IN_ORDER = `
   instancesCheck instancesMap
   deploymentsPublish publicExecute publicExecuteEvent publicGet publicInstances publicAggregate publicRank publicInstance publicHistory publicEntry publicDefinition publicVerify publicHead publicProof publicConsistency publicStream
   deploymentsUnpublish deploymentsExecute deploymentsTry deploymentsReplay timersList timersGet timersCancel executionsGet executionsGetPublic
-  historyList historyGet definitionsGet historyVerify historyHead historyProof historyConsistency deploymentsStream deploymentsUsage deploymentsOverview paymentsList
+  historyList historyGet definitionsGet historyVerify historyHead historyProof historyConsistency deploymentsStream deploymentsUsage deploymentsOverview paymentsList paymentsSolana
   pushesList pushesRetry pushesSkip
   webhooksCreate webhooksList webhooksGet webhooksUpdate webhooksTest webhooksRedeliver webhooksDeliveries webhooksRotateSecret webhooksDelete
   bindingsUpdate schedulesList schedulesPause schedulesResume schedulesRun occurrencesList
@@ -126,14 +126,15 @@ const IN_ORDER = `
   .split(/\s+/);
 
 /**
- * No push of these fails and the deployment is no fork, so there is none to try again or to skip, no public execution goes on after its answer, and a sign-in
- * code is made at a start and used once: the document says how that is answered.
+ * No push of these fails and the deployment is no fork, so there is none to try again or to skip, no public execution goes on after its answer, a sign-in
+ * code is made at a start and used once, and no payments are taken on Solana's main network: the document says how that is answered.
  */
 const REFUSED = new Map([
   ['pushesRetry', 'push_not_found'],
   ['pushesSkip', 'push_not_found'],
   ['deploymentsReplay', 'what_if_only'],
   ['executionsGetPublic', 'execution_not_found'],
+  ['paymentsSolana', 'unknown_chain'],
   ['authCode', 'sign_in_code_invalid'],
 ]);
 

@@ -39,6 +39,8 @@ export const parametersOf = ({ http }: RoutedOperation): string[] =>
 const PUBLIC: Readonly<Record<string, Expected>> = {
   'auth.methods': 'success',
   'auth.code': [401, 'sign_in_code_invalid'],
+  // The operator takes nothing there.
+  'payments.solana': [400, 'unknown_chain'],
 };
 
 /** What the contract's `access` means for a caller and a target. */

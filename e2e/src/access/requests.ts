@@ -70,6 +70,7 @@ export const requests: Readonly<Partial<Record<string, RequestParts>>> = {
   'webhooks.create': { body: { url: WEBHOOK_URL } },
   'webhooks.update': { body: { status: 'failed' } },
   'webhooks.redeliver': { bodyOf: ({ params }) => ({ historyId: params['historyId'] }) },
+  'payments.solana': { query: '?network=solana%3Aother&asset=token' },
   'auth.challenge': { body: { wallet, purpose: 'key', scopes: ['read', 'write', 'execute', 'keys'] } },
   'auth.code': { body: { code: 'n'.repeat(43) } },
   'auth.token': { body: { wallet, message: 'any text', signature: '5'.repeat(88) } },

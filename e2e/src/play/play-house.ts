@@ -1,5 +1,6 @@
 import { holding } from '@orrery/service-kit';
 import { PATIENT } from '@orrery/testing';
+import type { System } from '@orrery/testing/system';
 import bs58 from 'bs58';
 import type { BrowserContext, BrowserContextOptions } from 'playwright-core';
 import nacl from 'tweetnacl';
@@ -8,7 +9,7 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { type WatchedPage, watchPage } from '../console/console-house.js';
 import { expectSound } from '../console/expect-sound.js';
 import { startBrowser } from '../external/browse.js';
-import { startPaidHouse } from '../public/paid-house.js';
+import { startPaidHouse, startSolanaHouse } from '../public/paid-house.js';
 import { SYSTEM_END_MS } from '../starting/start-system.js';
 
 /** Extensions that put wallets into a page; their keys stay outside it. */
@@ -24,9 +25,13 @@ export interface OpenOptions extends Pick<BrowserContextOptions, 'viewport' | 'c
 }
 
 /** A system with a published deployment that takes payments, and a browser without anybody's key. */
-export const startPlayHouse = () =>
+export const startPlayHouse = () => startHouse(startPaidHouse);
+/** The same where payments are on Solana. */
+export const startSolanaPlayHouse = () => startHouse(startSolanaHouse);
+
+const startHouse = <Paid extends AsyncDisposable & { readonly system: System }>(start: () => Promise<Paid>) =>
   holding(async (resources) => {
-    const paid = await startPaidHouse();
+    const paid = await start();
     resources.use('system', paid, SYSTEM_END_MS);
     const browser = await startBrowser();
     resources.add('browser', () => browser.close());
@@ -63,11 +68,39 @@ async function addExtensions(context: BrowserContext, { ethereum, solana }: Exte
     const sign = (bytes: number[]) => [...nacl.sign.detached(Uint8Array.from(bytes), solana.secretKey)];
     await context.exposeBinding('askSolana', (_source, bytes: number[]) => sign(bytes));
     const address = bs58.encode(solana.publicKey);
+    await context.exposeBinding('askSolanaTransaction', (_source, wire: number[]) => signWire(wire, solana));
     await context.addInitScript(`window.solana = {
       connect: async () => ({ publicKey: { toString: () => '${address}' } }),
       signMessage: async (bytes) => ({ signature: new Uint8Array(await askSolana([...bytes])) }),
-    };`);
+    };
+    addEventListener('wallet-standard:app-ready', ({ detail }) => {
+      const accounts = [{ address: '${address}', chains: ['solana:devnet'], features: [] }];
+      const signTransaction = async ({ transaction }) => [
+        { signedTransaction: new Uint8Array(await askSolanaTransaction([...transaction])) },
+      ];
+      detail.register({
+        version: '1.0.0',
+        name: 'Test',
+        accounts,
+        features: {
+          'standard:connect': { connect: async () => ({ accounts }) },
+          'solana:signTransaction': { signTransaction },
+        },
+      });
+    });`);
   }
+}
+
+/** Puts the signature of a wallet into a transaction: signatures, then the message, whose keys say whose they are. */
+function signWire(wire: number[], { publicKey, secretKey }: nacl.SignKeyPair): number[] {
+  const [count = 0] = wire;
+  const message = Uint8Array.from(wire.slice(1 + 64 * count));
+  // Its version, three numbers, and how many keys there are.
+  const keys = message.subarray(5);
+  const isOurs = (at: number) => bs58.encode(keys.subarray(32 * at, 32 * (at + 1))) === bs58.encode(publicKey);
+  const at = Array.from({ length: count }, (_, index) => index).find(isOurs);
+  if (at === undefined) throw new Error('the transaction asks for no signature of this wallet');
+  return wire.toSpliced(1 + 64 * at, 64, ...nacl.sign.detached(message, secretKey));
 }
 
 /** What the page for players promises: as a page of the console, and in the width of a tablet. */

@@ -116,7 +116,7 @@ describeWithProgram('chromium', 'players on their page', () => {
     await using poor = await house.open(house.world.address);
     const other = await fill(poor, 'toast', 'poor');
     await other.getByRole('button', { name: 'Play for $0.01' }).click();
-    await other.getByText(/open this page in a browser with an Ethereum wallet/).waitFor();
+    await other.getByText(/open this page in a browser with an Ethereum or a Solana wallet/).waitFor();
     await expectPlayable(poor);
   });
 

@@ -26,6 +26,7 @@ import {
   executionWrites,
   paymentReads,
   serviceExecutions,
+  solanaPayments,
 } from './operations/executions/handlers.js';
 import { publicExecutionReads, publicExecutions } from './operations/executions/public-execution.js';
 import { replays } from './operations/executions/replay.js';
@@ -103,6 +104,7 @@ export function runtimeHandlers(context: RuntimeContext): Handlers<RuntimeRpcs> 
     ...journalHandlers(context),
     ...bounded(context.reading, lifecycleHandlers(reading)),
     ...modelHandlers(context),
+    ...solanaPayments(reading),
     ...routedForServices(context, served),
     ...acknowledgements(writing),
     'limits.ofDeployments': async () => limitsOf(context),

@@ -1,4 +1,5 @@
 import type { OfferedPayment, PaymentDemand } from '@orrery/contracts';
+import { createLogger } from '@orrery/service-kit';
 import { type Conduct, type SolanaPayments, startSolanaPayments } from '@orrery/testing/payments';
 import { type Address, generateKeyPairSigner, type KeyPairSigner } from '@solana/kit';
 import { ExactSvmScheme } from '@x402/svm/exact/client';
@@ -7,6 +8,7 @@ import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Payment } from '../src/core/payments/payment.js';
 import { TEST_NETWORKS } from '../src/runs/payments/payment-config.js';
 import { createSolanaChain } from '../src/runs/payments/solana-chain.js';
+import { createSolanaFacts } from '../src/runs/payments/solana-facts.js';
 import { incrementVersion } from './fake-catalog.js';
 import { sendsTo } from './paying.js';
 import { codeOf, type House, plantDeployment, prepareHouse, refusalOf } from './running-runtime.js';
@@ -221,3 +223,54 @@ describe('a payment on Solana', () => {
 });
 
 const awaited = { kind: 'accepted', executionId: expect.any(String), state: 'awaiting_payment' };
+
+describe('what a payer without a node of Solana is told', () => {
+  const [asset] = TEST_NETWORKS.accepts.filter(({ family }) => family === 'solana');
+  if (asset === undefined) throw new Error('the test networks have no Solana');
+  const query = { network: asset.caip2, asset: asset.asset };
+
+  it('is what the nodes of the operator say, and why they say nothing', async () => {
+    await boot();
+    const ask = (more: object = {}) => house.ask('payments.solana', { query: { ...query, ...more } });
+    expect((await ask()).data).toEqual({
+      ...query,
+      decimals: 6,
+      tokenProgram: 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
+      blockhash: solana.ledger.latestBlockhash(),
+      lastValidBlockHeight: 150,
+    });
+    expect(await codeOf(ask({ asset: 'another' }))).toBe('unknown_chain');
+    expect(await codeOf(ask({ network: 'eip155:84532' }))).toBe('unknown_chain');
+  });
+
+  it('is asked of them once a second, however many ask, and when they fail, too', async () => {
+    let now = 0;
+    const asked: string[] = [];
+    solana.beforeAnswering = async (method) => void asked.push(method);
+    const clock = { monotonic: () => now } as Parameters<typeof createSolanaFacts>[1];
+    const logger = createLogger({ service: 'test', level: 'silent' });
+    const factsAt = (rpcUrls: string[]) => {
+      const facts = createSolanaFacts([{ ...asset, rpcUrls }], clock, logger);
+      return () => facts(query.network, query.asset);
+    };
+    const facts = factsAt([solana.rpcUrl]);
+    await Promise.all([facts(), facts()]);
+    now = 999;
+    await facts();
+    expect(asked.sort()).toEqual(['getAccountInfo', 'getLatestBlockhash']);
+    now = 1000;
+    solana.ledger.expire();
+    expect(await facts()).toMatchObject({ blockhash: solana.ledger.latestBlockhash() });
+
+    solana.beforeAnswering = async (method) => {
+      asked.push(method);
+      throw new Error('no answer');
+    };
+    now = 2000;
+    const before = asked.length;
+    expect(await codeOf(facts())).toBe('unavailable');
+    expect(await codeOf(facts())).toBe('unavailable');
+    expect(asked.length - before).toBe(2);
+    expect(await codeOf(factsAt([])())).toBe('unknown_chain');
+  });
+});

@@ -7,6 +7,8 @@ const NETWORKS: Readonly<Record<string, string>> = {
   'eip155:1': 'Ethereum',
   'eip155:8453': 'Base',
   'eip155:84532': 'Base Sepolia, a test network',
+  'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp': 'Solana',
+  'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1': 'Solana devnet, a test network',
 };
 /** Of the dollar assets of x402. */
 const DECIMALS = 6;

@@ -1,9 +1,12 @@
 import { useEffect, useState } from 'preact/hooks';
 import { Notice, numberText } from '../ui/parts.js';
 import { keptWallet, makeWallet } from '../wallets/made-wallet.js';
-import { ethereumPayer, type Offer } from '../wallets/payer.js';
+import { ethereumWay } from '../wallets/pay-on-evm.js';
+import { solanaWay } from '../wallets/pay-on-solana.js';
+import { createPayer, type Offer, type Way } from '../wallets/payer.js';
+import { canSignTransactions } from '../wallets/standard-wallets.js';
 import { WalletPanel } from '../wallets/wallet-panel.js';
-import { connectEthereum, injected, type PlayerWallet } from '../wallets/wallets.js';
+import { connectEthereum, connectSolana, injected, type PlayerWallet } from '../wallets/wallets.js';
 import type { OpenWorld } from '../world/follow-world.js';
 import type { PublicEvent } from '../world/records.js';
 import { type Attempt, createAttempt } from './attempt.js';
@@ -39,10 +42,10 @@ export default function PlaySection({ world, onMoment }: PlayProps) {
       };
       setAsked({ offer, answer });
     });
-  /** Without a choice of the player: an Ethereum wallet where something is paid, else one that is made on the spot. */
+  /** Without a choice of the player: a wallet that pays where something is paid, else one that is made on the spot. */
   const walletFor = async ({ priceUsd }: PublicEvent): Promise<PlayerWallet> => {
     if (wallet !== undefined) return wallet;
-    const chosen = priceUsd > 0 ? await connectEthereum() : await made();
+    const chosen = priceUsd > 0 ? await connectPaying() : await made();
     setWallet(chosen);
     return chosen;
   };
@@ -51,11 +54,10 @@ export default function PlaySection({ world, onMoment }: PlayProps) {
     input: Record<string, unknown>,
     onAwaitingPayment: () => void,
   ): Promise<Attempt> => {
-    const { ethereum } = injected();
     const isPaid = event.priceUsd > 0;
-    if (isPaid && ethereum === undefined)
+    if (isPaid && !canPay())
       throw new Error(
-        'This event has a price. To pay it, open this page in a browser with an Ethereum wallet.',
+        'This event has a price. To pay it, open this page in a browser with an Ethereum or a Solana wallet.',
       );
     const player = await walletFor(event);
     const isCalledByPayer = isPaid && event.payerMayCall && player.kind === 'ethereum';
@@ -64,7 +66,7 @@ export default function PlaySection({ world, onMoment }: PlayProps) {
       event: event.event,
       input,
       wallet: isCalledByPayer ? undefined : player,
-      payer: isPaid && ethereum !== undefined ? ethereumPayer(ethereum, confirm) : undefined,
+      payer: isPaid ? createPayer(waysOf(player), confirm) : undefined,
       onAwaitingPayment,
     });
   };
@@ -92,6 +94,18 @@ export default function PlaySection({ world, onMoment }: PlayProps) {
       {asked !== undefined && <OfferDialog offer={asked.offer} onAnswer={asked.answer} />}
     </section>
   );
+}
+
+const canPay = (): boolean => injected().ethereum !== undefined || canSignTransactions();
+const connectPaying = (): Promise<PlayerWallet> =>
+  injected().ethereum === undefined ? connectSolana() : connectEthereum();
+
+/** How the wallets of this browser pay, that of the player first. */
+function waysOf({ kind, address }: PlayerWallet): Way[] {
+  const { ethereum } = injected();
+  const onEvm = ethereum === undefined ? [] : [ethereumWay(ethereum)];
+  const onSolana = canSignTransactions() ? [solanaWay(kind === 'solana' ? address : undefined)] : [];
+  return kind === 'solana' ? [...onSolana, ...onEvm] : [...onEvm, ...onSolana];
 }
 
 const made = async (): Promise<PlayerWallet> => {

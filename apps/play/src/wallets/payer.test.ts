@@ -1,5 +1,7 @@
 import { expect, it, vi } from 'vitest';
-import { ethereumPayer } from './payer.js';
+import { ethereumWay } from './pay-on-evm.js';
+import { solanaWay } from './pay-on-solana.js';
+import { createPayer } from './payer.js';
 
 const FROM = `0x${'1'.repeat(40)}`;
 const accepted = {
@@ -21,7 +23,7 @@ function paying(isPaid = true, chainId = '0x14a34') {
   });
   const confirm = vi.fn(async () => isPaid);
   const methods = () => request.mock.calls.map(([{ method }]) => method);
-  return { payer: ethereumPayer({ request }, confirm), request, confirm, methods };
+  return { payer: createPayer([ethereumWay({ request })], confirm), request, confirm, methods };
 }
 
 it('signs a transfer of exactly what is asked for, after the player has said yes', async () => {
@@ -61,7 +63,7 @@ it('signs nothing that the player has not agreed to, and nothing that it does no
     { ...accepted, extra: {} },
   ];
   const unknown = paying();
-  await expect(unknown.payer.createPaymentPayload(asked(others))).rejects.toThrow('cannot pay this');
+  await expect(unknown.payer.createPaymentPayload(asked(others))).rejects.toThrow('None of your wallets can pay this');
   expect([...refused.methods(), ...unknown.methods()]).toEqual([]);
 });
 
@@ -72,4 +74,18 @@ it('asks the wallet to go to the chain, and authorizes ten minutes at most', asy
     .authorization;
   expect(Number(validBefore) - Date.now() / 1000).toBeLessThanOrEqual(600);
   expect(methods()).toContain('wallet_switchEthereumChain');
+});
+
+it('takes the first way that the offer allows, and on Solana none without a payer of the fees', async () => {
+  const confirm = vi.fn(async (_offer: object) => false);
+  const request = async () => [FROM];
+  const offer = { ...accepted, network: 'solana:x', extra: { feePayer: 'F' } };
+  const takenOf = async (...accepts: object[]) => {
+    confirm.mockClear();
+    const payer = createPayer([solanaWay('A'), ethereumWay({ request })], confirm);
+    await payer.createPaymentPayload(asked(accepts)).catch(() => undefined);
+    return confirm.mock.calls.map(([told]) => told);
+  };
+  expect(await takenOf(accepted, offer)).toMatchObject([{ network: 'solana:x', assetName: '' }]);
+  expect(await takenOf({ ...offer, extra: {} }, accepted)).toMatchObject([{ network: 'eip155:84532' }]);
 });

@@ -15,7 +15,7 @@ import { journalRpcs } from './journal.js';
 import { lifecycleRpcs } from './lifecycle.js';
 import { overviewRpcs } from './overview.js';
 import { homeRpcs, ownershipRpcs } from './ownership.js';
-import { paymentRpcs } from './payments.js';
+import { paymentRpcs, solanaPaymentRpcs } from './payments.js';
 import { publicExecutionReadRpcs, publicExecutionRpcs } from './public-execution.js';
 import { publishedRpcs } from './public-reads.js';
 import { queryRpcs } from './queries.js';
@@ -46,6 +46,7 @@ export const runtimeContract = defineContract('runtime', {
   ...journalRpcs,
   ...lifecycleRpcs,
   ...paymentRpcs,
+  ...solanaPaymentRpcs,
   ...aiModelRpcs,
   ...aiUsageRpcs,
   ...overviewRpcs,

@@ -84,6 +84,35 @@ const listed = operationsAt(DEPLOYMENT_PATH, 'Payments', IN_DEPLOYMENT).list(
   },
 );
 
+export const solanaPaymentFacts = z
+  .strictObject({
+    network: z.string().describe('The network, by CAIP-2.'),
+    asset: z.string().describe('Address of the token.'),
+    decimals: count.describe('Decimal places of the token.'),
+    tokenProgram: z.string().describe('Address of the program that the token belongs to.'),
+    blockhash: z.string().describe('A blockhash of the last seconds, in base58.'),
+    lastValidBlockHeight: count.describe('Height of the last block that a transaction with it may be in.'),
+  })
+  .meta({
+    id: 'SolanaPaymentFacts',
+    description: 'What a payment on Solana needs beside the answer 402, for pages that may ask no node.',
+  });
+export type SolanaPaymentFacts = z.infer<typeof solanaPaymentFacts>;
+
+/** Without a key, as the execution that is paid for. */
+export const solanaPaymentRpcs = {
+  'payments.solana': operationsAt('/app/payments', 'Public execution', {
+    access: { scope: 'none', relation: 'public' },
+  }).read('/solana', 'Get what a payment on Solana needs beside the answer 402: a recent blockhash', {
+    errors: ['unknown_chain'],
+    query: z.strictObject({
+      network: z.string().min(1).max(64).describe('`network` of one of `accepts` in the 402, by CAIP-2.'),
+      asset: z.string().min(1).max(64).describe('`asset` of the same.'),
+    }),
+    data: solanaPaymentFacts,
+  }),
+};
+
 export const paymentRpcs = {
   'payments.list': {
     ...listed,

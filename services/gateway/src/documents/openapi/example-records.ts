@@ -345,6 +345,14 @@ export const RECORD_EXAMPLES: Readonly<Record<string, unknown>> = {
   },
   Payment: payment,
   PaymentTotal: { amount: payment.amount, ...asset, status: payment.status, payments: 1 },
+  SolanaPaymentFacts: {
+    network: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
+    asset: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGkZwyTDt1v',
+    decimals: 6,
+    tokenProgram: 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
+    blockhash: 'EkSnNWid2cvwEVnVx9aBqawnmiCNiDgp3gUdkDPTKN1N',
+    lastValidBlockHeight: 3_090,
+  },
   Webhook: webhookShown,
   CreatedWebhook: { ...webhookShown, secret: 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD' },
   WebhookDelivery: {

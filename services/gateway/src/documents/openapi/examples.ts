@@ -167,6 +167,11 @@ const PARAMETER_EXAMPLES: Readonly<Record<string, Readonly<Record<string, unknow
   'public.consistency': { from: 3, to: 5 },
   'public.stream': { 'last-event-id': '4' },
   'payments.list': { status: 'settled' },
+  // USDC on Solana's main network.
+  'payments.solana': {
+    network: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
+    asset: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGkZwyTDt1v',
+  },
   'timers.list': { event: 'race-result' },
   'pushes.list': { state: 'confirmed' },
   'schedules.run': { 'idempotency-key': 'run-1' },

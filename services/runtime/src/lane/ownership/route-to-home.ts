@@ -72,6 +72,7 @@ const ROUTES: Readonly<Record<keyof Rpcs, Route>> = {
   'history.published': 'path',
   'definitions.get': 'path',
   'payments.list': 'path',
+  'payments.solana': 'here',
 };
 
 type AnyHandler = (request: never, call: CallContext) => Promise<unknown>;

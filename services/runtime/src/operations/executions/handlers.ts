@@ -21,6 +21,7 @@ import {
   ServiceError,
   type ServiceExecution,
   type serviceExecutionRpcs,
+  type solanaPaymentRpcs,
 } from '@orrery/contracts';
 import { keyedRequest } from '@orrery/database';
 import { executionErrorOf, isUuid } from '@orrery/deciding';
@@ -131,6 +132,12 @@ export const paymentReads = ({ db, access }: RuntimeContext): Handlers<typeof pa
     const total = counted.reduce((sum, { payments }) => sum + payments, 0);
     return { data, totals, pagination: paginationOf(query, total) };
   },
+});
+
+export const solanaPayments = ({ payments }: RuntimeContext): Handlers<typeof solanaPaymentRpcs> => ({
+  'payments.solana': async ({ query: { network, asset } }) => ({
+    data: await payments.solanaFacts(network, asset),
+  }),
 });
 
 type Rpcs = typeof serviceExecutionRpcs;

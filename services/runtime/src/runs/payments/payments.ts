@@ -18,6 +18,7 @@ import { createHttpFacilitator, FacilitatorError } from './http-facilitator.js';
 import { payerOf } from './payer.js';
 import type { PaymentConfig } from './payment-config.js';
 import { resolvePayment, type Settlement, type SettleOptions, settlePayment } from './settle-payment.js';
+import { createSolanaFacts } from './solana-facts.js';
 import { SolanaTerms } from './solana-terms.js';
 
 /** Who verifies and settles, and who is asked for the outcome. */
@@ -109,6 +110,7 @@ export function createPayments({
       }
     }),
     payerOf,
+    solanaFacts: createSolanaFacts(config.accepts, clock, logger),
     /** Takes as long as a settlement may take. */
     settle: (payment: Payment, options: Unbounded): Promise<Settlement> => {
       const until = clock.monotonic() + config.settleMs;

@@ -20,8 +20,12 @@ const SEARCH_MARGIN_S = 300;
 /** Transactions that are remembered, so that a search which took too long goes on where it ended. */
 const MAX_KNOWN = 20_000;
 
+/** The nodes of a network, each asked where those before it do not answer. */
+export const openNodes = (rpcUrls: readonly string[]) =>
+  createSolanaRpcFromTransport(inTurn(rpcUrls.map(tracedTransport)));
+
 export function createSolanaChain({ rpcUrls }: Pick<PaymentAsset, 'rpcUrls'>): Chain {
-  const rpc = createSolanaRpcFromTransport(inTurn(rpcUrls.map(tracedTransport)));
+  const rpc = openNodes(rpcUrls);
   const messages: KnownMessages = new LRUCache({ max: MAX_KNOWN });
   return { look: (payment, search) => look({ rpc, messages, signal: search.signal }, payment, search) };
 }

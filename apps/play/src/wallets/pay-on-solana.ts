@@ -1,0 +1,18 @@
+import type { PaymentRequirement } from '@orrery/sdk';
+import type { Way } from './payer.js';
+import { transactionSigner } from './standard-wallets.js';
+
+/** A wallet signs a transfer whose fees the facilitator pays, and the server hands it in. `preferred`: the player's account. */
+export const solanaWay = (preferred: string | undefined): Way => ({
+  takes: ({ network, extra }: PaymentRequirement & { extra?: { feePayer?: unknown } }) =>
+    network.startsWith('solana:') && typeof extra?.feePayer === 'string',
+  assetName: () => '',
+  pay: async (one) => {
+    // As much as the page itself: loaded by who pays in this way.
+    const [{ signTransfer }, signer] = await Promise.all([
+      import('./sign-transfer.js'),
+      transactionSigner(preferred),
+    ]);
+    return signTransfer(one, signer);
+  },
+});
