@@ -2,8 +2,9 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { repositoryRoot } from '@orrery/testing/system';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expectSound } from '../src/console/expect-sound.js';
 import { describeWithProgram } from '../src/external/describe-with-program.js';
-import { expectPlayable, type PlayHouse, startPlayHouse } from '../src/play/play-house.js';
+import { type PlayHouse, startPlayHouse } from '../src/play/play-house.js';
 import { plant } from '../src/worlds/make-world.js';
 
 /** Bytes that the page may load by itself, compressed with gzip: the promise is 120 kB (ADR 47). */
@@ -31,7 +32,7 @@ describeWithProgram('chromium', 'the page for players', () => {
     await table.getByRole('row', { name: /Grace\s*1/ }).waitFor();
     await page.getByText('Not safe for money.').waitFor();
     await page.getByRole('listitem').filter({ hasText: 'played enter' }).first().waitFor();
-    await expectPlayable(watched);
+    await expectSound(watched);
   });
 
   it('loads at most 45 kB by itself, and no part that only a click asks for', async () => {
@@ -53,7 +54,7 @@ describeWithProgram('chromium', 'the page for players', () => {
   it('says so where no world is open', async () => {
     await using watched = await house.open(`0x${'0'.repeat(40)}`);
     await watched.page.getByRole('heading', { name: 'No world is open here' }).waitFor();
-    await expectPlayable(watched);
+    await expectSound(watched);
     await watched.page.goto(`${house.system.url}/play`);
     await watched.page.getByLabel('Address of a world').fill(house.world.address);
     await watched.page.getByRole('button', { name: 'Open' }).click();

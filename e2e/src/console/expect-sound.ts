@@ -2,26 +2,28 @@ import axe from 'axe-core';
 import { expect } from 'vitest';
 import type { WatchedPage } from './console-house.js';
 
-/** Each theme and each width once: a whole look at a page takes half a second. */
+/** Each theme and each width once. axe looks at the page of a phone and of a computer: each look takes half a second. */
 const LOOKS = [
-  { colorScheme: 'dark', width: 390 },
-  { colorScheme: 'light', width: 1280 },
+  { colorScheme: 'light', width: 768, isWhole: false },
+  { colorScheme: 'light', width: 1920, isWhole: false },
+  { colorScheme: 'dark', width: 390, isWhole: true },
+  { colorScheme: 'light', width: 1280, isWhole: true },
 ] as const;
 
 /**
- * What every page of the console promises, in light and in dark, wide and narrow: no violation that axe finds, nothing
+ * What every page of the console and of players promises, in light and in dark, wide and narrow: no violation that axe finds, nothing
  * beyond its width, and nothing that the policy refuses. The page must have come to rest: wait for what is seen first.
  */
 export async function expectSound(watched: WatchedPage): Promise<void> {
   const { page, faults } = watched;
   await page.evaluate(axe.source);
-  for (const { colorScheme, width } of LOOKS) {
+  for (const { colorScheme, width, isWhole } of LOOKS) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
     await page.setViewportSize({ width, height: 860 });
     // What is drawn by a script, as a chart is, takes the new width a moment later.
     const taken = () => page.evaluate('document.documentElement.scrollWidth');
-    await expect.poll(taken, { message: 'width' }).toBeLessThanOrEqual(width);
-    expect(await violationsIn(watched), colorScheme).toEqual([]);
+    await expect.poll(taken, { message: `width of ${width}` }).toBeLessThanOrEqual(width);
+    if (isWhole) expect(await violationsIn(watched), colorScheme).toEqual([]);
   }
   expect(faults).toEqual([]);
 }

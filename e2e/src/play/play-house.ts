@@ -7,7 +7,6 @@ import nacl from 'tweetnacl';
 import type { Hex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { type WatchedPage, watchPage } from '../console/console-house.js';
-import { expectSound } from '../console/expect-sound.js';
 import { startBrowser } from '../external/browse.js';
 import { startPaidHouse, startSolanaHouse } from '../public/paid-house.js';
 import { SYSTEM_END_MS } from '../starting/start-system.js';
@@ -97,17 +96,9 @@ function signWire(wire: number[], { publicKey, secretKey }: nacl.SignKeyPair): n
   const message = Uint8Array.from(wire.slice(1 + 64 * count));
   // Its version, three numbers, and how many keys there are.
   const keys = message.subarray(5);
-  const isOurs = (at: number) => bs58.encode(keys.subarray(32 * at, 32 * (at + 1))) === bs58.encode(publicKey);
+  const isOurs = (at: number) =>
+    bs58.encode(keys.subarray(32 * at, 32 * (at + 1))) === bs58.encode(publicKey);
   const at = Array.from({ length: count }, (_, index) => index).find(isOurs);
   if (at === undefined) throw new Error('the transaction asks for no signature of this wallet');
   return wire.toSpliced(1 + 64 * at, 64, ...nacl.sign.detached(message, secretKey));
-}
-
-/** What the page for players promises: as a page of the console, and in the width of a tablet. */
-export async function expectPlayable(watched: WatchedPage): Promise<void> {
-  await expectSound(watched);
-  const { page } = watched;
-  await page.setViewportSize({ width: 768, height: 860 });
-  const beyond = await page.evaluate<number>('document.documentElement.scrollWidth');
-  if (beyond > 768) throw new Error(`the page takes ${beyond} of 768 pixels`);
 }

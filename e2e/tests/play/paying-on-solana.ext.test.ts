@@ -1,8 +1,9 @@
 import bs58 from 'bs58';
 import nacl from 'tweetnacl';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expectSound } from '../../src/console/expect-sound.js';
 import { describeWithProgram } from '../../src/external/describe-with-program.js';
-import { expectPlayable, startSolanaPlayHouse } from '../../src/play/play-house.js';
+import { startSolanaPlayHouse } from '../../src/play/play-house.js';
 import { PRICE } from '../../src/worlds/toasts.js';
 
 describeWithProgram('chromium', 'players on their page, where payments are on Solana', () => {
@@ -31,7 +32,7 @@ describeWithProgram('chromium', 'players on their page, where payments are on So
     const offer = page.getByRole('dialog', { name: 'Pay for this?' });
     await offer.getByText('10000 units').waitFor();
     await offer.getByText('Solana devnet, a test network').waitFor();
-    await expectPlayable(watched);
+    await expectSound(watched);
     expect([...scripts].filter((path) => path.includes('sign-transfer'))).toEqual([]);
     await offer.getByRole('button', { name: 'Go on to my wallet' }).click();
     await card.getByText('and paid for').waitFor();
@@ -54,6 +55,6 @@ describeWithProgram('chromium', 'players on their page, where payments are on So
     await card.getByLabel('name').fill('poor');
     await card.getByRole('button', { name: 'Play for $0.01' }).click();
     await card.getByText(/None of your wallets can pay this/).waitFor();
-    await expectPlayable(watched);
+    await expectSound(watched);
   });
 });

@@ -4,8 +4,9 @@ import nacl from 'tweetnacl';
 import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { WatchedPage } from '../../src/console/console-house.js';
+import { expectSound } from '../../src/console/expect-sound.js';
 import { describeWithProgram } from '../../src/external/describe-with-program.js';
-import { expectPlayable, type PlayHouse, startPlayHouse } from '../../src/play/play-house.js';
+import { type PlayHouse, startPlayHouse } from '../../src/play/play-house.js';
 import { PRICE, RECEIVER } from '../../src/worlds/toasts.js';
 
 describeWithProgram('chromium', 'players on their page', () => {
@@ -33,7 +34,7 @@ describeWithProgram('chromium', 'players on their page', () => {
     const { page } = watched;
     await page.getByRole('button', { name: 'Make one here' }).click();
     await page.getByText('Not safe for money.').waitFor();
-    await expectPlayable(watched);
+    await expectSound(watched);
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('button', { name: 'Export the key' }).click(),
@@ -68,7 +69,7 @@ describeWithProgram('chromium', 'players on their page', () => {
     await card.getByRole('button', { name: 'Play' }).click();
     await card.getByText('Done.').waitFor();
     expect(await guest('ethereum')).toMatchObject({ by: privateKeyToAccount(key).address });
-    await expectPlayable(watched);
+    await expectSound(watched);
   });
 
   it('play with a Solana wallet of the browser', async () => {
@@ -94,7 +95,7 @@ describeWithProgram('chromium', 'players on their page', () => {
     await card.getByRole('button', { name: 'Play for $0.01' }).click();
     const offer = page.getByRole('dialog', { name: 'Pay for this?' });
     await offer.getByText('10000 units').waitFor();
-    await expectPlayable(watched);
+    await expectSound(watched);
     await offer.getByRole('button', { name: 'Go on to my wallet' }).click();
     await card.getByText('and paid for').waitFor();
     expect(await house.evm.balanceOf(RECEIVER)).toBe(before + PRICE);
@@ -117,7 +118,7 @@ describeWithProgram('chromium', 'players on their page', () => {
     const other = await fill(poor, 'toast', 'poor');
     await other.getByRole('button', { name: 'Play for $0.01' }).click();
     await other.getByText(/open this page in a browser with an Ethereum or a Solana wallet/).waitFor();
-    await expectPlayable(poor);
+    await expectSound(poor);
   });
 
   it('are told what is wrong, at its field', async () => {
@@ -125,7 +126,7 @@ describeWithProgram('chromium', 'players on their page', () => {
     const card = await fill(watched, 'enter', '');
     await card.getByRole('button', { name: 'Play' }).click();
     await card.getByText('This is required.').waitFor();
-    await expectPlayable(watched);
+    await expectSound(watched);
   });
 
   it('play once, however often they ask after an answer was lost', async () => {

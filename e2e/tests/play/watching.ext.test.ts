@@ -1,8 +1,9 @@
 import { createServer } from 'node:http';
 import { listen } from '@orrery/testing/servers';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expectSound } from '../../src/console/expect-sound.js';
 import { describeWithProgram } from '../../src/external/describe-with-program.js';
-import { expectPlayable, type PlayHouse, startPlayHouse } from '../../src/play/play-house.js';
+import { type PlayHouse, startPlayHouse } from '../../src/play/play-house.js';
 import { makeWorld, plant } from '../../src/worlds/make-world.js';
 
 /** As long as names may be, without a place to break a line. */
@@ -28,7 +29,7 @@ describeWithProgram('chromium', 'watching on the page for players', () => {
     await page.getByRole('button', { name: 'Verify' }).click();
     await page.getByText(/^Your browser has recomputed all \d+ entries of this history/).waitFor();
     await page.getByText(/entries about settings/).waitFor();
-    await expectPlayable(watched);
+    await expectSound(watched);
     await page.route('**/history?*', async (route) => {
       const answer = await route.fetch();
       const text = (await answer.text()).replaceAll('"visits":3', '"visits":4');
@@ -38,7 +39,7 @@ describeWithProgram('chromium', 'watching on the page for players', () => {
     await page
       .getByText(/^This history does not hold\. Entry \d+: its hash is not that of its content/)
       .waitFor();
-    await expectPlayable(watched);
+    await expectSound(watched);
   });
 
   it('decides again what was played, where the owner has opened the rules', async () => {
@@ -49,7 +50,7 @@ describeWithProgram('chromium', 'watching on the page for players', () => {
     await page.getByRole('button', { name: 'Verify' }).click();
     await page.getByText(/and the outcome of [1-9]\d* plays? by its rules\./).waitFor();
     expect(await page.getByText('which the owner has not opened').count()).toBe(0);
-    await expectPlayable(watched);
+    await expectSound(watched);
   });
 
   it('shows any moment, by a link that can be shared', async () => {
@@ -66,7 +67,7 @@ describeWithProgram('chromium', 'watching on the page for players', () => {
     await page.getByRole('row', { name: /Bo\s*2/ }).waitFor();
     await page.getByText(`You look at moment ${last - 1} of ${last}`).waitFor();
     expect(await page.getByRole('heading', { name: 'Play' }).count()).toBe(0);
-    await expectPlayable(watched);
+    await expectSound(watched);
     await page.getByRole('button', { name: 'The moment before' }).click();
     await page.getByRole('row', { name: /Bo\s*1/ }).waitFor();
     await page.goBack();
@@ -108,7 +109,7 @@ describeWithProgram('chromium', 'watching on the page for players', () => {
     }
     await using embedded = await house.open(`${house.world.address}/embed`);
     await embedded.page.getByText('live', { exact: true }).waitFor();
-    await expectPlayable(embedded);
+    await expectSound(embedded);
   });
 
   it('says since when it has lost its stream, and goes on where it was', async () => {
@@ -118,7 +119,7 @@ describeWithProgram('chromium', 'watching on the page for players', () => {
     const { page } = watched;
     await page.getByText(/^reconnecting since/).waitFor();
     await enter('Late');
-    await expectPlayable(watched);
+    await expectSound(watched);
     await page.context().unroute('**/stream');
     await page.getByText('live', { exact: true }).waitFor();
     await page.getByRole('row', { name: /Late\s*1/ }).waitFor();
@@ -149,7 +150,7 @@ describeWithProgram('chromium', 'watching on the page for players', () => {
     const { page } = watched;
     await page.getByText('Nothing here is open to players.').waitFor();
     await page.getByText('Nobody and nothing is in this world yet.').waitFor();
-    await expectPlayable(watched);
+    await expectSound(watched);
     await house.api.post(`${path}/pause`);
     await page.getByText('paused', { exact: true }).waitFor();
     await house.api.post(`${path}/resume`);
@@ -158,7 +159,7 @@ describeWithProgram('chromium', 'watching on the page for players', () => {
     await page.getByText('rules locked').waitFor();
     await house.api.post(`${path}/unpublish`);
     await page.getByRole('heading', { name: 'No world is open here' }).waitFor();
-    await expectPlayable(watched);
+    await expectSound(watched);
   });
 
   it('is broken by no name, text, number of instances or of attributes', async () => {
@@ -192,10 +193,10 @@ describeWithProgram('chromium', 'watching on the page for players', () => {
     const { page } = watched;
     await page.getByText('Each has 194 more attributes').waitFor();
     await page.getByText(MARKUP).first().waitFor();
-    await expectPlayable(watched);
+    await expectSound(watched);
     await page.getByRole('button', { name: MARKUP }).first().click();
     await page.getByRole('dialog').getByText('attribute 199').waitFor();
-    await expectPlayable(watched);
+    await expectSound(watched);
     await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
     expect(await page.locator('img, iframe').count()).toBe(0);
   });
@@ -221,6 +222,6 @@ describeWithProgram('chromium', 'watching on the page for players', () => {
     await page.getByRole('row', { name: /H4999\s*4,999/ }).waitFor();
     await page.getByLabel('Find').fill('H4242');
     await page.getByRole('row', { name: /H4242\s*4,242/ }).waitFor();
-    await expectPlayable(watched);
+    await expectSound(watched);
   });
 });

@@ -358,7 +358,7 @@ describe('mistakes in a version', () => {
     [
       'a model that is shown nothing',
       { behaviorPrompt: 'Race.', readEntities: [], stateChanges: { horse: 'partial' } },
-      '/readEntities: The version reads nothing, so the model is shown no instances and may change none: it can only create new ones. Name the schemas whose instances it needs, as in [{ "schema": "horse" }].',
+      '/readEntities: The model is shown no instances, so it can create new ones and change none. To let it change some, set readEntities to [{"schema":"horse"}], or whichever schemas it needs; where it has to change nothing, set stateChanges to {}.',
     ],
     [
       'a version that has nothing to run',

@@ -63,7 +63,9 @@ it('signs nothing that the player has not agreed to, and nothing that it does no
     { ...accepted, extra: {} },
   ];
   const unknown = paying();
-  await expect(unknown.payer.createPaymentPayload(asked(others))).rejects.toThrow('None of your wallets can pay this');
+  await expect(unknown.payer.createPaymentPayload(asked(others))).rejects.toThrow(
+    'None of your wallets can pay this',
+  );
   expect([...refused.methods(), ...unknown.methods()]).toEqual([]);
 });
 

@@ -47,8 +47,7 @@ export async function transactionSigner(preferred: string | undefined): Promise<
   if (wallet === undefined) throw new Error('This browser has no Solana wallet that signs transactions.');
   const connected = await wallet.features['standard:connect'].connect();
   const account = hasPreferred(connected) ?? connected.accounts[0];
-  if (account === undefined)
-    throw new Error('The wallet shows no account: unlock it, and choose one there.');
+  if (account === undefined) throw new Error('The wallet shows no account: unlock it, and choose one there.');
   const { signTransaction } = wallet.features['solana:signTransaction'];
   return {
     address: account.address,

@@ -83,7 +83,8 @@ const MISTAKES = {
   unknown_event: 'Write the name of an event that the world has, or create the event.',
   nothing_to_run: 'Add mutationSettings with a template, or a behaviorPrompt.',
   no_attributes: 'Add attributes to the entity schema.',
-  reads_nothing: 'Name in readEntities the entity schemas whose instances the model needs.',
+  reads_nothing:
+    'Add to readEntities the schemas whose instances the model may change, or set stateChanges to {} where it changes none.',
   price_raised: 'Make a new version for the new price, or tell the deployments that bind this one.',
   pay_to_address_missing: 'Give the deployment a payToAddress on a chain where this service takes payments.',
 } as const;

@@ -31,6 +31,18 @@ describe('versionWarnings', () => {
     expect(told).toEqual([warning]);
   });
 
+  it('says what to do where a model is shown no instances', () => {
+    const [warning] = versionWarnings(
+      { ...ai, readEntities: [], stateChanges: { cart: 'full' } },
+      [horse],
+      [],
+    ).filter(({ code }) => code === 'reads_nothing');
+    expect(warning?.message).toContain('set readEntities to [{"schema":"cart"}]');
+    expect(warning?.message).toContain('set stateChanges to {}');
+    const done = { ...ai, readEntities: [], stateChanges: {} };
+    expect(versionWarnings(done, [horse], [])).toEqual([]);
+  });
+
   it('says which event of the world may be meant', () => {
     const [warning] = versionWarnings(
       { ...ai, readHistory: { last: 3, events: ['rcae'] } },

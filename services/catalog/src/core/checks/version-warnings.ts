@@ -176,7 +176,7 @@ function modelWarnings(version: StoredVersion, attributes: AttributeNames): Fiel
   const { mutationSettings, behaviorPrompt, stateChanges } = version;
   const isAi = mutationSettings === null ? behaviorPrompt !== null : mutationSettings.mode === 'ai';
   if (!isAi) return [];
-  return [...emptySchemas(stateChanges, attributes), ...readsNothing(version)];
+  return [...emptySchemas(stateChanges, attributes), ...readsNothing(version, attributes)];
 }
 
 /** The strict form, in which models are asked first, can set attributes alone (docs/ai.md). */
@@ -195,11 +195,15 @@ function emptySchemas(
 }
 
 /** A model changes only what it was shown (docs/ai.md). */
-function readsNothing({ readEntities, stateChanges }: StoredVersion): FieldProblem[] {
+function readsNothing(
+  { readEntities, stateChanges }: StoredVersion,
+  attributes: AttributeNames,
+): FieldProblem[] {
   const changesNothing = stateChanges !== null && Object.keys(stateChanges).length === 0;
   if (readEntities.length > 0 || changesNothing) return [];
+  const [schema = 'horse'] = [...Object.keys(stateChanges ?? {}), ...attributes.keys()];
   const message =
-    'The version reads nothing, so the model is shown no instances and may change none: it can only create new ones. ' +
-    'Name the schemas whose instances it needs, as in [{ "schema": "horse" }].';
+    'The model is shown no instances, so it can create new ones and change none. To let it change some, set readEntities to ' +
+    `${JSON.stringify([{ schema }])}, or whichever schemas it needs; where it has to change nothing, set stateChanges to {}.`;
   return [fieldProblem('/readEntities', 'reads_nothing', message)];
 }

@@ -1,4 +1,4 @@
-import { type SolanaPaymentFacts, ServiceError } from '@orrery/contracts';
+import { ServiceError, type SolanaPaymentFacts } from '@orrery/contracts';
 import type { Clock, Logger } from '@orrery/service-kit';
 import type { PaymentAsset } from '../../core/payments/payment.js';
 
@@ -18,7 +18,10 @@ export function createSolanaFacts(accepts: readonly PaymentAsset[], clock: Clock
     const asked: Told = {
       until: Number.POSITIVE_INFINITY,
       facts: factsFrom(asset).catch((error: unknown) => {
-        logger.warn({ err: error, network: asset.network }, 'no node of Solana could be asked for a blockhash');
+        logger.warn(
+          { err: error, network: asset.network },
+          'no node of Solana could be asked for a blockhash',
+        );
         throw new ServiceError('unavailable', NOT_REACHED, { facts: { retryAfterSeconds: 5 }, cause: error });
       }),
     };
