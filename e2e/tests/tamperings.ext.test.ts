@@ -11,6 +11,8 @@ import { type Story, tamperedWorld } from '../src/tampering/tampered-world.js';
 import { OF_CHECKPOINTS, OF_CLONES, OF_DECISIONS, OF_DRAWS, OF_ROWS } from '../src/tampering/tamperings.js';
 import { complaintOf, type Kept, keep } from '../src/tampering/verify-offline.js';
 
+/** They change what is stored, and nothing that anybody is shown: the same value, or what is computed anew. */
+const WITHOUT_A_TRACE = ['changed time by 1 µs', 'changed result in number spelling only', 'forgotten tree'];
 /** They change what the service computes from the journal, which itself is as it was: its own check sees them. */
 const BESIDE_THE_HISTORY = new Set([
   ...['changed kept state', 'removed kept state', 'changed head hash'],
@@ -50,7 +52,7 @@ describe('an offline verifier that holds nothing but an earlier checkpoint', () 
   });
 
   it.each(Object.entries(CASES))(
-    '%s: complains if and only if somebody could have seen it',
+    '%s: complains, unless it is one of those that nobody could have seen',
     async (name, tamper) => {
       const world = await tamperedWorld(api);
       const played = await world.play();
@@ -59,8 +61,11 @@ describe('an offline verifier that holds nothing but an earlier checkpoint', () 
       const kept = await keep(system, story);
       await world.goOn(story);
       const { isSeen, complaint, isValidForTheService } = await tried(story, kept, tamper);
-      expect({ isSeen, complains: complaint !== undefined, complaint }).toMatchObject({ complains: isSeen });
-      if (BESIDE_THE_HISTORY.has(name)) expect([isSeen, isValidForTheService]).toEqual([false, false]);
+      const couldBeSeen = !BESIDE_THE_HISTORY.has(name) && !WITHOUT_A_TRACE.includes(name);
+      expect({ isSeen, complains: complaint !== undefined, complaint }).toMatchObject({
+        ...{ isSeen: couldBeSeen, complains: couldBeSeen },
+      });
+      if (BESIDE_THE_HISTORY.has(name)) expect(isValidForTheService).toBe(false);
     },
   );
 });

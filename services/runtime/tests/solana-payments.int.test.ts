@@ -231,7 +231,7 @@ describe('what a payer without a node of Solana is told', () => {
 
   it('is what the nodes of the operator say, and why they say nothing', async () => {
     await boot();
-    const ask = (more: object = {}) => house.ask('payments.solana', { query: { ...query, ...more } });
+    const ask = (more: object = {}) => house.call('payments.solana', { query: { ...query, ...more } });
     expect((await ask()).data).toEqual({
       ...query,
       decimals: 6,
