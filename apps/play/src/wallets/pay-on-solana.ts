@@ -2,10 +2,16 @@ import type { PaymentRequirement } from '@orrery/sdk';
 import type { Way } from './payer.js';
 import { transactionSigner } from './standard-wallets.js';
 
+interface SolanaRequirement extends PaymentRequirement {
+  readonly extra: { readonly feePayer: string };
+}
+
 /** A wallet signs a transfer whose fees the facilitator pays, and the server hands it in. `preferred`: the player's account. */
 export const solanaWay = (preferred: string | undefined): Way => ({
-  takes: ({ network, extra }: PaymentRequirement & { extra?: { feePayer?: unknown } }) =>
-    network.startsWith('solana:') && typeof extra?.feePayer === 'string',
+  takes: (one) => {
+    const { network, extra } = one as Partial<SolanaRequirement>;
+    return network?.startsWith('solana:') === true && typeof extra?.feePayer === 'string';
+  },
   assetName: () => '',
   pay: async (one) => {
     // As much as the page itself: loaded by who pays in this way.
