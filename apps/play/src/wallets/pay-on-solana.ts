@@ -14,7 +14,7 @@ export const solanaWay = (preferred: string | undefined): Way => ({
   },
   assetName: () => '',
   pay: async (one) => {
-    // As much as the page itself: loaded by who pays in this way.
+    // Half as much as the page itself, so it is loaded by who pays in this way.
     const [{ signTransfer }, signer] = await Promise.all([
       import('./sign-transfer.js'),
       transactionSigner(preferred),
