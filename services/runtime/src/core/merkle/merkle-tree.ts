@@ -81,13 +81,16 @@ function pathBetween(from: number, { start, end }: Leaves, isWhole: boolean): Le
 /** What is stored of a tree are the subtrees of this level and above; those below are computed from the entries. */
 export const BLOCK_LEVEL = 8;
 export const BLOCK_LEAVES = 2 ** BLOCK_LEVEL;
+/** The subtrees of this level are stored with their block. */
+export const PART_LEVEL = 4;
+export const PART_LEAVES = 2 ** PART_LEVEL;
 
-/** The nodes over a power of two of nodes, level by level: the first list are these nodes, the last has one. */
+/** The nodes of all complete subtrees over nodes, level by level: the first list are these nodes, the last has one at most. */
 export function levelsOver(nodes: readonly Node[]): Node[][] {
   const levels = [[...nodes]];
   for (let below = levels[0] ?? []; below.length > 1; below = levels.at(-1) ?? [])
     levels.push(
-      Array.from({ length: below.length / 2 }, (_, at) =>
+      Array.from({ length: below.length >> 1 }, (_, at) =>
         parentOf(below[2 * at] as Node, below[2 * at + 1] as Node),
       ),
     );
@@ -96,6 +99,8 @@ export function levelsOver(nodes: readonly Node[]): Node[][] {
 
 export interface StoredNode extends Subtree {
   readonly node: Node;
+  /** Of a block: the nodes of its parts, one behind the other. */
+  readonly parts?: Buffer | null;
 }
 
 /**
@@ -103,8 +108,10 @@ export interface StoredNode extends Subtree {
  * `edge` are the roots of the complete subtrees before it, the smallest last; it is moved on.
  */
 export function addBlock(edge: StoredNode[], block: number, leaves: readonly Node[]): StoredNode[] {
-  const [root = LEAF] = levelsOver(leaves).at(-1) ?? [];
-  let added: StoredNode = { level: BLOCK_LEVEL, place: block, node: root };
+  const levels = levelsOver(leaves);
+  const [root = LEAF] = levels.at(-1) ?? [];
+  const parts = Buffer.concat(levels[PART_LEVEL] ?? []);
+  let added: StoredNode = { level: BLOCK_LEVEL, place: block, node: root, parts };
   const made = [added];
   while (edge.at(-1)?.level === added.level) {
     const left = edge.pop() as StoredNode;

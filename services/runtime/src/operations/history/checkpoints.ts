@@ -9,8 +9,8 @@ import {
 import { originOf, signCheckpoint } from '../../core/merkle/checkpoint.js';
 import { consistencyPath, inclusionPath, type Leaves } from '../../core/merkle/merkle-tree.js';
 import type { SeenDeployment } from '../../store/deployments/deployment-directory.js';
-import { headOf } from '../../store/journal/journal-store.js';
-import { isGrown, type ReadTree, readTree } from '../../store/journal/merkle-trees.js';
+import { isGrown } from '../../store/journal/merkle-trees.js';
+import { type ReadTree, readTree } from '../../store/journal/read-merkle-tree.js';
 import type { RuntimeContext } from '../context.js';
 
 type Dependencies = Pick<RuntimeContext, 'db' | 'clock' | 'access' | 'reading' | 'growTree' | 'signingKeys'>;
@@ -41,7 +41,7 @@ export function checkpointHandlers(context: Dependencies): Handlers<typeof check
     'history.proof': async ({ params, query: { seq, size } }, call) => {
       const deployment = await access.see(params, call.caller);
       if (seq > size) throw refused('seq', `The tree of size ${size} has the entries 1 to ${size}.`);
-      return inTree(context, deployment, call, async (tree) => {
+      return inTree({ ...context, until: size }, deployment, call, async (tree) => {
         requireSize('size', size, tree);
         const leaf = { start: seq - 1, end: seq };
         const { path: found, rootHash } = await nodesOf(tree, size, [
@@ -56,11 +56,14 @@ export function checkpointHandlers(context: Dependencies): Handlers<typeof check
     'history.consistency': async ({ params, query: { from, to } }, call) => {
       const deployment = await access.see(params, call.caller);
       if (from > to) throw refused('from', 'The earlier size may not be larger than the later one, `to`.');
-      return inTree(context, deployment, call, async (tree) => {
+      return inTree({ ...context, until: to }, deployment, call, async (tree) => {
         requireSize('to', to, tree);
-        const [fromRoot] = await tree.rootsOver([whole(from)]);
-        const { path, rootHash } = await nodesOf(tree, to, consistencyPath(from, to));
-        return { data: { from, to, path, fromRootHash: hex(fromRoot), toRootHash: rootHash } };
+        const wanted = [whole(from), ...consistencyPath(from, to)];
+        const {
+          path: [fromRootHash = '', ...path],
+          rootHash,
+        } = await nodesOf(tree, to, wanted);
+        return { data: { from, to, path, fromRootHash, toRootHash: rootHash } };
       });
     },
   };
@@ -80,7 +83,7 @@ async function nodesOf(tree: ReadTree, size: number, leaves: readonly Leaves[]) 
   return { path: path.map(hex), rootHash: hex(root) };
 }
 
-function requireSize(parameter: string, size: number, { size: entries }: ReadTree): void {
+function requireSize(parameter: string, size: number, { entries }: ReadTree): void {
   if (size > entries) throw refused(parameter, `The journal has the entries 1 to ${entries}.`);
 }
 
@@ -90,14 +93,22 @@ const refused = (parameter: string, message: string) =>
 /** Share of the time until the deadline that adding to the tree may take. */
 const SHARE_OF_TIME = 0.6;
 
-/** Uses the tree over all entries of now. @throws `unavailable` while a long journal's is still computed */
+interface TreeUse extends Pick<Dependencies, 'db' | 'clock' | 'reading' | 'growTree'> {
+  /** Entries that are needed; absent: all of now. */
+  readonly until?: number | undefined;
+}
+
+/** Uses the tree, and makes what it lacks. @throws `unavailable` while a long journal's is still computed */
 export async function inTree<T>(
-  { db, clock, reading, growTree }: Pick<Dependencies, 'db' | 'clock' | 'reading' | 'growTree'>,
+  { db, clock, reading, growTree, until }: TreeUse,
   { id }: Pick<SeenDeployment, 'id'>,
   { signal, deadline }: Pick<CallContext, 'signal' | 'deadline'>,
   use: (tree: ReadTree) => Promise<T>,
 ): Promise<T> {
-  const { seq } = await reading.run(signal, () => headOf(db, id));
+  const read = () => reading.run(signal, () => readTree(db, id, until));
+  const tree = await read();
+  const seq = Math.min(tree.entries, until ?? tree.entries);
+  if (isGrown(tree.stored, seq)) return reading.run(signal, () => use(tree));
   const latest = clock.monotonic() + (deadline - clock.monotonic()) * SHARE_OF_TIME;
   const done = await growTree(id, seq, { signal, isEnough: () => clock.monotonic() >= latest });
   if (!isGrown(done, seq))
@@ -105,5 +116,6 @@ export async function inTree<T>(
       'unavailable',
       `The Merkle tree of the journal is being computed, up to entry ${done} of ${seq} until now. Ask again.`,
     );
-  return reading.run(signal, () => readTree(db, id, use, signal));
+  const grown = await read();
+  return reading.run(signal, () => use(grown));
 }

@@ -33,7 +33,7 @@ export async function headBefore(
   if (!isOver || seq < from) return { head: null };
   const size = await lastEntryBefore(db, id, { from, to: seq, before });
   const end = await endOf(db, id, size);
-  return inTree(context, deployment, call, async ({ rootsOver }) => {
+  return inTree({ ...context, until: size }, deployment, call, async ({ rootsOver }) => {
     const [root] = await rootsOver([{ start: 0, end: size }]);
     if (root === undefined || end === undefined) throw new ServiceError('history_broken');
     const { hash: entryHash, generation } = end;

@@ -1,30 +1,25 @@
-import { ServiceError } from '@orrery/contracts';
 import { transaction } from '@orrery/database';
 import { createSemaphore } from '@orrery/service-kit';
 import { sql } from 'kysely';
-import type { LostEnd } from '../../core/merkle/checkpoint.js';
-import {
-  addBlock,
-  BLOCK_LEAVES,
-  BLOCK_LEVEL,
-  type Leaves,
-  leafOf,
-  levelsOver,
-  type Node,
-  rootOver,
-  type StoredNode,
-  type Subtree,
-  subtreesOf,
-} from '../../core/merkle/merkle-tree.js';
+import { addBlock, BLOCK_LEAVES, type StoredNode, subtreesOf } from '../../core/merkle/merkle-tree.js';
 import type { Db, Trx } from '../tables/schema.js';
+import {
+  blocksOf,
+  EMPTY,
+  headAfter,
+  keyOf,
+  nodeIn,
+  readLeaves,
+  readNodes,
+  type StoredHead,
+  treeHead,
+} from './merkle-rows.js';
 
 /** Blocks that one transaction adds: about 10 ms of this process. */
 const BLOCKS_AT_ONCE = 16;
 /** Trees that are computed at once: long journals leave connections for others. */
 const COMPUTED_AT_ONCE = 2;
 const MAX_WAITING = 1000;
-
-const blocksOf = (entries: number): number => Math.floor(entries / BLOCK_LEAVES);
 
 /** Whether a tree with the first `size` entries lacks no whole block of a journal's. */
 export const isGrown = (size: number, entries: number): boolean => blocksOf(entries) <= blocksOf(size);
@@ -58,20 +53,6 @@ export function createTrees(db: Db): GrowTree {
   };
 }
 
-interface StoredHead {
-  readonly size: number;
-  readonly generation: number;
-  readonly lost: LostEnd | null;
-}
-
-const EMPTY: StoredHead = { size: 0, generation: 1, lost: null };
-
-async function treeHead(db: Db, deploymentId: number): Promise<StoredHead> {
-  const { rows } = await sql<StoredHead>`
-    select size, generation, lost from merkle_heads where deployment_id = ${deploymentId}`.execute(db);
-  return rows[0] ?? EMPTY;
-}
-
 /** The row of the head is locked, so that one process at a time adds to a tree. */
 async function addNext(trx: Trx, deploymentId: number, blocks: number): Promise<number> {
   await sql`
@@ -98,12 +79,6 @@ async function addNext(trx: Trx, deploymentId: number, blocks: number): Promise<
   return size;
 }
 
-const headAfter = ({ generation, lost }: StoredHead, size: number, read: ReadLeaves): StoredHead => ({
-  size,
-  generation: generation + read.losses,
-  lost: read.lost ?? lost,
-});
-
 async function readEdge(db: Db, deploymentId: number, size: number): Promise<StoredNode[]> {
   const subtrees = subtreesOf({ start: 0, end: size });
   const nodes = await readNodes(db, deploymentId, subtrees);
@@ -112,135 +87,13 @@ async function readEdge(db: Db, deploymentId: number, size: number): Promise<Sto
 
 const insertNodes = (trx: Trx, deploymentId: number, nodes: readonly StoredNode[]) =>
   sql`
-    insert into merkle_nodes (deployment_id, level, place, node)
-    select ${deploymentId}::bigint, level, place, decode(node, 'hex')
+    insert into merkle_nodes (deployment_id, level, place, node, parts)
+    select ${deploymentId}::bigint, level, place, decode(node, 'hex'), decode(parts, 'hex')
     from unnest(${nodes.map(({ level }) => level)}::smallint[], ${nodes.map(({ place }) => place)}::bigint[],
-      ${nodes.map(({ node }) => node.toString('hex'))}::text[]) n (level, place, node)`.execute(trx);
-
-interface ReadLeaves {
-  readonly leaves: readonly Node[];
-  /** How many entries `tail_lost` are among them, and what the last of these names. */
-  readonly losses: number;
-  readonly lost: LostEnd | null;
-}
-
-const HASH_BYTES = 32;
-
-/** @throws `history_broken` where one of the entries is missing */
-async function readLeaves(db: Db, deploymentId: number, { start, end }: Leaves): Promise<ReadLeaves> {
-  const { rows } = await sql<{ hashes: string | null; losses: number; lost: LostEnd | null }>`
-    select string_agg(hash, '' order by seq) as hashes, count(*) filter (where kind = 'tail_lost')::integer as losses,
-      (array_agg(input order by seq desc) filter (where kind = 'tail_lost'))[1] as lost
-    from journal where deployment_id = ${deploymentId} and seq > ${start} and seq <= ${end}`.execute(db);
-  const { hashes, losses = 0, lost = null } = rows[0] ?? {};
-  const bytes = Buffer.from(hashes ?? '', 'hex');
-  if (bytes.length !== (end - start) * HASH_BYTES) throw broken({ start, end });
-  const leaves = Array.from({ length: end - start }, (_, at) =>
-    leafOf(bytes.subarray(at * HASH_BYTES, (at + 1) * HASH_BYTES)),
+      ${nodes.map(({ node }) => node.toString('hex'))}::text[],
+      ${nodes.map(({ parts }) => parts?.toString('hex') ?? null)}::text[]) n (level, place, node, parts)`.execute(
+    trx,
   );
-  return { leaves, losses, lost };
-}
-
-const broken = ({ start, end }: Leaves): ServiceError =>
-  new ServiceError(
-    'history_broken',
-    `The journal no longer holds what its Merkle tree was made of, somewhere in entries ${start + 1} to ${end}. ` +
-      'GET …/history/verify checks all of it.',
-  );
-
-type Nodes = ReadonlyMap<string, Node>;
-const keyOf = ({ level, place }: Subtree): string => `${level}:${place}`;
-
-function nodeIn(nodes: Nodes, subtree: Subtree): Node {
-  const node = nodes.get(keyOf(subtree));
-  const leaves = 2 ** subtree.level;
-  if (node === undefined) throw broken({ start: subtree.place * leaves, end: (subtree.place + 1) * leaves });
-  return node;
-}
-
-async function readNodes(db: Db, deploymentId: number, subtrees: readonly Subtree[]): Promise<Nodes> {
-  if (subtrees.length === 0) return new Map();
-  const { rows } = await sql<StoredNode>`
-    select t.level, t.place, t.node
-    from unnest(${subtrees.map(({ level }) => level)}::smallint[], ${subtrees.map(({ place }) => place)}::bigint[])
-      n (level, place)
-    join merkle_nodes t on t.deployment_id = ${deploymentId} and t.level = n.level and t.place = n.place`.execute(
-    db,
-  );
-  return new Map(rows.map((row) => [keyOf(row), row.node]));
-}
-
-/** A tree as it was at one moment. */
-export interface ReadTree extends StoredHead {
-  /** The roots over these leaves of the tree; few of them, since each may read a block of entries. */
-  rootsOver(leaves: readonly Leaves[]): Promise<Node[]>;
-}
-
-/**
- * Reads the tree over the entries that a journal has, in one snapshot of the database. It must have been grown: at most one
- * block is not stored, else it has only the entries up to the end of that block. A root reads O(log n) nodes and at most two
- * blocks of entries, which are compared with what is stored of them.
- */
-export const readTree = <T>(
-  db: Db,
-  deploymentId: number,
-  use: (tree: ReadTree) => Promise<T>,
-  signal: AbortSignal,
-): Promise<T> =>
-  transaction(
-    db,
-    async (trx) => {
-      const stored = await treeHead(trx, deploymentId);
-      const { rows } = await sql<{ seq: number }>`
-        select seq from journal_heads where deployment_id = ${deploymentId}`.execute(trx);
-      const size = Math.min(rows[0]?.seq ?? 0, stored.size + BLOCK_LEAVES - 1);
-      const rest = await readLeaves(trx, deploymentId, { start: stored.size, end: size });
-      return use({
-        ...headAfter(stored, size, rest),
-        rootsOver: (ranges) => rootsOver(trx, deploymentId, stored.size, rest.leaves, ranges),
-      });
-    },
-    { isolation: 'repeatable read', signal },
-  );
-
-async function rootsOver(
-  trx: Trx,
-  deploymentId: number,
-  stored: number,
-  rest: readonly Node[],
-  ranges: readonly Leaves[],
-): Promise<Node[]> {
-  const parts = ranges.map(subtreesOf);
-  const isStored = ({ level }: Subtree) => level >= BLOCK_LEVEL;
-  const small = parts.flat().filter((subtree) => !isStored(subtree));
-  const blocks = new Set(small.map(({ level, place }) => blocksOf(place * 2 ** level)));
-  const wanted = [...blocks].filter((block) => block < blocksOf(stored));
-  const roots = wanted.map((place) => ({ level: BLOCK_LEVEL, place }));
-  const nodes = new Map(await readNodes(trx, deploymentId, [...parts.flat().filter(isStored), ...roots]));
-  for (const block of blocks) {
-    const leaves = block * BLOCK_LEAVES === stored ? rest : await readBlock(trx, deploymentId, block, nodes);
-    for (const { level, place } of small.filter((one) => blocksOf(one.place * 2 ** one.level) === block)) {
-      const start = place * 2 ** level - block * BLOCK_LEAVES;
-      const [root] = levelsOver(leaves.slice(start, start + 2 ** level)).at(-1) ?? [];
-      if (root !== undefined) nodes.set(keyOf({ level, place }), root);
-    }
-  }
-  return parts.map((subtrees) => rootOver(subtrees.map((subtree) => nodeIn(nodes, subtree))));
-}
-
-/** @throws `history_broken` where the entries are no longer those that the stored tree was made of */
-async function readBlock(
-  db: Db,
-  deploymentId: number,
-  block: number,
-  nodes: Nodes,
-): Promise<readonly Node[]> {
-  const range = { start: block * BLOCK_LEAVES, end: (block + 1) * BLOCK_LEAVES };
-  const { leaves } = await readLeaves(db, deploymentId, range);
-  const [root] = levelsOver(leaves).at(-1) ?? [];
-  if (root?.equals(nodeIn(nodes, { level: BLOCK_LEVEL, place: block })) !== true) throw broken(range);
-  return leaves;
-}
 
 /** A journal whose tree lacks at least a block, and where a page of them ends. */
 export interface UngrownTree {
