@@ -23,7 +23,7 @@ import { racingWorld } from '../src/worlds/racing-world.js';
 
 const run = promisify(execFile);
 const PROGRAM = join(repositoryRoot, 'examples/verification/verify_history.py');
-/** A hundred were played once, of seed 20261126: that takes some minutes. */
+/** A hundred, with `ORRERY_STORIES=100`, take some minutes. */
 const WORLDS = Number(process.env.ORRERY_STORIES ?? 25);
 const LANES = 10;
 /** The service verifies few histories at once; who waits for it too long is refused. */

@@ -160,7 +160,10 @@ class Folder:
 
 
 class History:
-    """What a journal has led to: states and revisions by schema and instanceId, the hashes, and the seeds."""
+    """
+    What a journal has led to: states and revisions by schema and instanceId, the hashes, and the seeds. States are None for a
+    clone whose source cannot be read: its chain holds or not, what it began with is not known.
+    """
 
     def __init__(self, deployment, states, previous):
         self.deployment, self.states, self.previous = deployment, states, previous
@@ -175,8 +178,9 @@ class History:
         check(self.previous == entry["hash"], f"the hash of entry {seq} does not cover it")
         self.hashes.append(self.previous)
         self.seeds.follow(entry)
-        for change in entry["changes"]:
-            apply(self.states, change, seq)
+        if self.states is not None:
+            for change in entry["changes"]:
+                apply(self.states, change, seq)
 
 
 def fold(reader, address, until=math.inf):
@@ -214,8 +218,15 @@ def apply(states, change, seq):
 
 
 def snapshot(reader, source):
-    """What a clone begins with: its source as it was then."""
-    states = fold(reader, source["address"], source["seq"]).states
+    """What a clone begins with: its source as it was then. None where the source, or that of the source, cannot be read."""
+    try:
+        states = fold(reader, source["address"], source["seq"]).states
+    except (FileNotFoundError, urllib.error.HTTPError) as error:
+        if getattr(error, "code", 404) not in (403, 404):
+            raise
+        return None
+    if states is None:
+        return None
     check(digest_of(states) == source["snapshotHash"], "the clone began with something else than its source was")
     return {key: (state, 1) for key, (state, _) in states.items()}
 
@@ -347,9 +358,11 @@ def verify(arguments):
         server, world, address = arguments.place
         reader = Server(server, world, os.environ["ORRERY_KEY"])
     history = fold(reader, address)
-    compare(history.states, reader.instances(address))
     found = {"valid": True, "entries": len(history.hashes), "hash": history.previous}
-    found |= {"instances": len(history.states), "states": digest_of(history.states), "seeds": history.seeds.counts()}
+    found |= {"instances": None, "states": None, "seeds": history.seeds.counts()}
+    if history.states is not None:
+        compare(history.states, reader.instances(address))
+        found |= {"instances": len(history.states), "states": digest_of(history.states)}
     if arguments.checkpoint is not None:
         with open(arguments.checkpoint, encoding="utf-8") as file:
             found["covered"] = hold_to(history, file.read(), arguments.key)

@@ -7,7 +7,6 @@ import {
   blocksOf,
   EMPTY,
   headAfter,
-  keyOf,
   nodeIn,
   readLeaves,
   readNodes,
