@@ -35,7 +35,8 @@ interface Found {
   readonly valid: boolean;
   readonly entries: number;
   readonly hash: string;
-  readonly instances: number;
+  /** Null: of a clone whose source is deleted. */
+  readonly instances: number | null;
 }
 
 describeWithProgram('python3', 'verifiers that share nothing but the specification', () => {
@@ -86,19 +87,27 @@ describeWithProgram('python3', 'verifiers that share nothing but the specificati
     const deployments = await deploymentsOf();
     expect(deployments.length).toBeGreaterThan(WORLDS * 0.8);
     let rerun = 0;
+    let ofLostSources = 0;
     await runClientsOver(VERIFIED_AT_ONCE, deployments, async ([world, address]) => {
       const [python, sdk] = await Promise.all([
         inPython(system.url, world, address),
         inTheSdk(world, address),
       ]);
       const { valid, entries, hash, instances, firstDivergence, decisions } = sdk;
-      expect([address, firstDivergence, decisions?.notRerun]).toEqual([address, null, {}]);
+      expect([address, firstDivergence]).toEqual([address, null]);
       expect(python).toMatchObject({ valid, entries, hash, instances });
+      if (instances === null) {
+        ofLostSources += 1;
+        expect(decisions?.rerun).toBe(0);
+        return;
+      }
+      expect([address, decisions?.notRerun]).toEqual([address, {}]);
       const service = await inTheService(world, address);
       expect(service).toMatchObject({ valid, entries, next: null, decisions: { rerun: decisions?.rerun } });
       rerun += decisions?.rerun ?? 0;
     });
     expect(rerun).toBeGreaterThan(WORLDS);
+    expect(ofLostSources).toBeLessThan(deployments.length / 4);
   });
 
   it('agree on what was drawn, before the reveal and after it', async () => {
