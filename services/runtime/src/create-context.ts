@@ -111,8 +111,11 @@ export function createRuntimeContext(
     ...{ pools, bus, directory, messageWindow },
     journalForm: parts.journal,
     chains: new Set(config.chains),
-    access: createDeploymentAccess(pools.lanes.db, directory),
-    route: createRouter({ db: pools.lanes.db, bus, instance, held: owned.held, clock }),
+    access: createDeploymentAccess(pools.lanes.db, directory, homes.isHere),
+    route: createRouter({
+      ...{ db: pools.lanes.db, bus, instance, held: owned.held, clock },
+      isHere: homes.isHere,
+    }),
     reading: boundReads(),
     computeLifetimes: createLifetimes(db),
     countActivity: createActivity(db, clock),

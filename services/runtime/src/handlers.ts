@@ -9,7 +9,7 @@ import {
   routedHandlers,
 } from './lane/ownership/route-to-owner.js';
 import { bindingReads, bindingWrites } from './operations/bindings/handlers.js';
-import { heldHere } from './operations/claims/claims.js';
+import { heldHere, untilGone } from './operations/claims/claims.js';
 import type { RuntimeContext } from './operations/context.js';
 import { creationHandlers } from './operations/deployments/create-deployment.js';
 import { deploymentReads, deploymentWrites } from './operations/deployments/handlers.js';
@@ -54,7 +54,7 @@ export function runtimeHandlers(context: RuntimeContext): Handlers<RuntimeRpcs> 
   const reading = {
     ...context,
     db: reads.db,
-    access: createDeploymentAccess(reads.db, context.directory),
+    access: createDeploymentAccess(reads.db, context.directory, context.homes.isHere),
   };
   const { 'history.verify': verify, ...history } = historyHandlers(reading);
   const owned: OwnedHandlers<OwnedRpcs['account']> = {
@@ -109,7 +109,8 @@ export function runtimeHandlers(context: RuntimeContext): Handlers<RuntimeRpcs> 
     ...acknowledgements(writing),
     'limits.ofDeployments': async () => limitsOf(context),
   };
-  return routedToHomes(here, inAllHomes(reading, here), context.homes);
+  const routed = routedToHomes(here, inAllHomes(reading, here), context.homes);
+  return { ...routed, 'references.held': untilGone(routed['references.held']) };
 }
 
 const limitsOf = ({ limits, messageWindow }: Pick<RuntimeContext, 'limits' | 'messageWindow'>) => ({

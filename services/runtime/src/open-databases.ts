@@ -52,7 +52,8 @@ export async function openDatabases(
   const deployments = createDeploymentDirectory(pools.lanes.db);
   const id = await databaseId(database.db);
   const homes = await followHomes({
-    ...{ instance, deployments, bus, logger, clock, signal: hearing.signal, id, directory: directory.db },
+    ...{ instance, deployments, bus, logger, clock, signal: hearing.signal },
+    ...{ id, db: database.db, directory: directory.db },
     onSeveral: async () => {
       await raiseIds(database.db, directory.db);
       await spreadIdBlocks(database.db, directory.db, id);

@@ -10,10 +10,22 @@ export {
 } from './store/deployments/account-store.js';
 export { askElsewhere, findElsewhere, isDoneElsewhere } from './store/deployments/pauses-elsewhere.js';
 export { finishUpgrade } from './store/journal/journal-form.js';
-export { addDatabase, listDatabases, moveEmptyPartition } from './store/leases/add-database.js';
+export {
+  addDatabase,
+  isDatabaseNamed,
+  listDatabases,
+  moveEmptyPartition,
+} from './store/leases/add-database.js';
 export { acceptDisagreements } from './store/leases/homes.js';
 export { listPartitions, type PartitionRow } from './store/leases/list-partitions.js';
 export { openDirectory } from './store/leases/open-directory.js';
+export {
+  abortMove,
+  cleanMoved,
+  type MoveOptions,
+  type MoveStep,
+  movePartition,
+} from './store/leases/moves/move-partition.js';
 export type { DirectoryDb } from './store/tables/directory.js';
 export type { Db as RuntimeDb, RuntimeSchema } from './store/tables/schema.js';
 

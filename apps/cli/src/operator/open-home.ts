@@ -17,6 +17,8 @@ export const directoryOf = ({ RUNTIME_DIRECTORY_URL: url }: CommandContext['env'
 interface OpenHome {
   readonly runtime: RuntimeDb;
   readonly directory: DirectoryDb;
+  /** Of the runtime's database. */
+  readonly databaseUrl: string;
 }
 
 /** Opens the runtime's database and the directory, for `withDatabase`. */
@@ -27,6 +29,6 @@ export const openHome =
       const runtime = resources.use('database', await openRuntimeDatabase(options));
       const where = { ...options, ...directoryOf(env), applicationName: 'orrery-operator' };
       const directory = resources.use('directory', await openDirectory(where));
-      const db = { runtime: runtime.db, directory: directory.db };
+      const db = { runtime: runtime.db, directory: directory.db, databaseUrl: options.databaseUrl };
       return { db, [Symbol.asyncDispose]: async () => undefined };
     });

@@ -1,15 +1,10 @@
-import {
-  listPartitions,
-  moveEmptyPartition,
-  openRuntimeDatabase,
-  type PartitionRow,
-} from '@orrery/runtime/operator';
-import { StartupError } from '@orrery/service-kit';
+import { listPartitions, type PartitionRow } from '@orrery/runtime/operator';
 import type { Command } from 'commander';
 import type { CommandContext } from '../terminal/context.js';
 import { formatRows } from '../terminal/format-rows.js';
+import { type MoveWishes, movePartitions } from './move-partitions.js';
 import { openHome } from './open-home.js';
-import { commandLogger, withDatabase } from './with-database.js';
+import { withDatabase } from './with-database.js';
 
 /** `orrery partitions list`, for operators: shares of all deployments, and where each lives. */
 export function addPartitionsCommands(program: Command, context: CommandContext): void {
@@ -25,32 +20,16 @@ export function addPartitionsCommands(program: Command, context: CommandContext)
     .action((options: { json?: true }) => list(context, options));
   partitions
     .command('move')
-    .description("let partitions of the runtime's database that have no deployments live in another one")
+    .description(
+      "let partitions of the runtime's database live in another one, with all their deployments; run it again after a failure",
+    )
     .argument('<partitions...>', 'their numbers, from 0 to 63')
-    .requiredOption('--to-url <address>', 'the PostgreSQL address of the other database')
-    .action((numbers: string[], { toUrl }: { toUrl: string }) => move(context, numbers, toUrl));
-}
-
-async function move(
-  { env, write }: CommandContext,
-  numbers: readonly string[],
-  databaseUrl: string,
-): Promise<void> {
-  const partitions = numbers.map((text) => {
-    if (!/^\d{1,2}$/.test(text) || Number(text) > 63)
-      throw new StartupError(`${text} is no partition: they have numbers from 0 to 63.`);
-    return Number(text);
-  });
-  await withDatabase(env, openHome(env), async ({ runtime: source, directory }) => {
-    await using target = await openRuntimeDatabase({
-      databaseUrl,
-      logger: commandLogger(),
-      maxConnections: 1,
-    });
-    for (const partition of partitions)
-      await moveEmptyPartition({ source, target: target.db, directory }, partition);
-    write(`moved: ${partitions.join(', ')}`);
-  });
+    .option('--to <name>', 'the other database, whose address is in DATABASE_URL_<NAME>')
+    .option('--to-url <address>', 'the PostgreSQL address of the other database')
+    .option('--from-url <address>', "the address of the runtime's database, as the other server reaches it")
+    .option('--abort', 'undo a move that is under way')
+    .option('--clean', 'delete what a move has left where the partition lived before')
+    .action((numbers: string[], wishes: MoveWishes) => movePartitions(context, numbers, wishes));
 }
 
 const list = ({ env, write }: CommandContext, { json }: { json?: true }): Promise<void> =>

@@ -80,8 +80,9 @@ export const ownershipRpcs = {
 /** What runtime processes ask those of another database, where deployments live in several. */
 export const homeRpcs = {
   /**
-   * Deployments of a world that an account can see, of this database alone: how many there are, and the ids of the first
-   * `most`; or, with `ids`, the records of those alone, and nothing is counted.
+   * Deployments of a world that an account can see, of this database and of some partitions alone: how many there are, and the
+   * ids of the first `most`; or, with `ids`, the records of those alone, and nothing is counted. `away`: partitions of these that
+   * are not in it.
    */
   'homes.deployments': rpc({
     request: z.object({
@@ -89,7 +90,14 @@ export const homeRpcs = {
       accountId: z.int().nullable(),
       most: z.int().min(0).max(MAX_DEPTH),
       ids: z.array(z.int()).max(MAX_LIMIT).nullable(),
+      // A process of the release before asks for all that live there.
+      partitions: z.array(z.int()).default(Array.from({ length: 64 }, (_, partition) => partition)),
     }),
-    reply: z.object({ total: z.int(), ids: z.array(z.int()), records: z.array(deploymentRecord) }),
+    reply: z.object({
+      total: z.int(),
+      ids: z.array(z.int()),
+      records: z.array(deploymentRecord),
+      away: z.array(z.int()).default([]),
+    }),
   }),
 };

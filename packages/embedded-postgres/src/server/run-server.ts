@@ -27,6 +27,8 @@ const ownSettings = {
   port: '5432',
   max_connections: '200',
   shared_buffers: '128MB',
+  // Partitions move to other databases by logical replication (docs/adr/0052).
+  wal_level: 'logical',
   // `log` ranks above `error`: errors go to clients only, since the statements logged with them contain users' data.
   log_min_messages: 'log',
   log_checkpoints: 'off',

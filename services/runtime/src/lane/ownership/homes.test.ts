@@ -13,7 +13,8 @@ function house(answer: Parameters<typeof databaseThat>[0]) {
   const byAddress = vi.fn(async () => undefined);
   const bus = { listen: async () => undefined, broadcast: async () => undefined } as never;
   const directory = databaseThat<DirectorySchema>(answer);
-  const options = { ...here, clock, bus, directory, deployments: { byAddress } };
+  const db = directory as never;
+  const options = { ...here, clock, bus, db, directory, deployments: { byAddress } };
   const follow = () =>
     followHomes({ ...options, onSeveral: async () => undefined, signal: new AbortController().signal });
   return { clock, byAddress, follow };

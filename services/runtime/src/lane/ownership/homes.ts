@@ -11,10 +11,11 @@ import { type Clock, type Logger, type PollLoop, startPollLoop } from '@orrery/s
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { DeploymentDirectory } from '../../store/deployments/deployment-directory.js';
-import { type HomeMap, readHomeMap } from '../../store/leases/homes.js';
+import { type HomeMap, isHere, readHomeMap } from '../../store/leases/homes.js';
 import { partitionOf } from '../../store/leases/leases.js';
 import { placeOf } from '../../store/leases/places.js';
 import type { DirectoryDb } from '../../store/tables/directory.js';
+import type { Db } from '../../store/tables/schema.js';
 
 /** Broadcast by each process, every second while there are several databases: it serves what lives in this one. */
 export const homeServed = defineMessage(
@@ -39,6 +40,7 @@ interface HomesDependencies {
   /** The id of this process's database. */
   readonly id: string;
   readonly instance: string;
+  readonly db: Db;
   readonly directory: DirectoryDb;
   readonly deployments: Pick<DeploymentDirectory, 'byAddress'>;
   /** Called before this process notices that there are several databases. */
@@ -56,7 +58,7 @@ export type Homes = Awaited<ReturnType<typeof followHomes>>;
  * directory again every two seconds; with one database no call asks it.
  */
 export async function followHomes(dependencies: HomesDependencies) {
-  const { id, directory, deployments, clock, logger } = dependencies;
+  const { id, db, directory, deployments, clock, logger } = dependencies;
   let known: HomeMap = ONE;
   const isOnly = () => known.databases.length <= 1;
   const read = async () => {
@@ -90,8 +92,30 @@ export async function followHomes(dependencies: HomesDependencies) {
     if (found !== undefined) places.set(parsed.address, found);
     return found;
   };
+  /** Once in the database that the directory names: one that is on its way is waited for. @throws `unavailable` */
+  const homeNow = async (partition: number, { deadline, signal }: CallContext): Promise<string> => {
+    for (;;) {
+      if (await isHere(db, partition)) return id;
+      await read();
+      const home = known.homes.get(partition) ?? id;
+      if (home !== id) return home;
+      if (clock.monotonic() >= deadline) throw new ServiceError('unavailable', MOVING);
+      await clock.sleep(RETRY_MS, signal);
+    }
+  };
   return {
     id,
+    /** Whether a partition is in this process's database now, whatever was read before. With one database all are. */
+    isHere: async (partition: number): Promise<boolean> => isOnly() || (await isHere(db, partition)),
+    /**
+     * The other database of a deployment that was not found in this one: it has moved. `undefined` for one that nobody knows, or
+     * that lives here.
+     */
+    movedTo: async (reference: string, call: CallContext): Promise<string | undefined> => {
+      const deploymentId = await idOf(reference);
+      const home = deploymentId === undefined ? id : await homeNow(partitionOf(deploymentId), call);
+      return home === id ? undefined : home;
+    },
     /** All deployments live in this process's database. */
     isOnly,
     directory,
@@ -180,4 +204,5 @@ async function followServers(
   return { call, stop: () => telling.stop() };
 }
 
+const MOVING = 'The deployment is being moved to another database. Try again.';
 const AWAY = 'No process serves the database of some of these deployments. Try again.';

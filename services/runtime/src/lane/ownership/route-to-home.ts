@@ -1,4 +1,12 @@
-import { type CallContext, type Handlers, type NamedRpc, type Rpc, runtimeContract } from '@orrery/contracts';
+import {
+  type CallContext,
+  type ErrorCode,
+  type Handlers,
+  type NamedRpc,
+  type Rpc,
+  runtimeContract,
+  ServiceError,
+} from '@orrery/contracts';
 import type { Homes } from './homes.js';
 
 type Rpcs = typeof runtimeContract extends { rpcs: infer All extends Record<string, Rpc> } ? All : never;
@@ -79,31 +87,65 @@ type AnyHandler = (request: never, call: CallContext) => Promise<unknown>;
 interface Naming {
   readonly params?: { readonly address?: string };
   readonly deployment?: string;
+  readonly body?: { readonly sourceDeployment?: string };
+}
+
+const namedIn = (route: Route, { params, deployment, body }: Naming): string | undefined =>
+  route === 'path' ? params?.address : route === 'named' ? deployment : body?.sourceDeployment;
+
+const RPCS = runtimeContract.rpcs as unknown as Record<string, NamedRpc>;
+
+interface Asked {
+  readonly name: string;
+  /** The deployment that it is about. */
+  readonly reference: string;
+  readonly here: AnyHandler;
+}
+
+/** Answers here, or, where the deployment has moved, by a process of the database to which it has. */
+export async function whereItLives(
+  homes: Homes,
+  { name, reference, here }: Asked,
+  request: never,
+  call: CallContext,
+): Promise<unknown> {
+  try {
+    return await here(request, call);
+  } catch (error) {
+    const moved = isAbsence(error) ? await homes.movedTo(reference, call) : undefined;
+    if (moved === undefined) throw error;
+    return homes.call(RPCS[name] as NamedRpc, request, call, moved);
+  }
 }
 
 /**
  * Handlers that pass a call for a deployment of another database on to a process of that; what has a part in each is left to
- * `inAll`. A call that was passed on is answered here. With one database nothing is looked up.
+ * `inAll`. A call that was passed on is answered here, unless the deployment has moved. With one database nothing is looked up.
  */
 export function routedToHomes(
   handlers: Handlers<Rpcs>,
   inAll: Partial<Handlers<Rpcs>>,
   homes: Homes,
 ): Handlers<Rpcs> {
-  const rpcs = runtimeContract.rpcs as unknown as Record<string, NamedRpc>;
   const everywhere = inAll as Record<string, AnyHandler>;
   const routed = Object.entries(handlers as unknown as Record<string, AnyHandler>).map(([name, here]) => {
     const route = ROUTES[name as keyof Rpcs];
     const answer = async (request: never, call: CallContext) => {
-      if (homes.isOnly() || call.home !== undefined || route === 'here') return here(request, call);
-      if (route === 'all') return (everywhere[name] ?? here)(request, call);
-      const { params, deployment } = request as Naming;
-      const reference = route === 'path' ? params?.address : deployment;
-      const home = reference === undefined ? undefined : await homes.homeOf(reference);
-      if (home === undefined || home === homes.id) return here(request, call);
-      return homes.call(rpcs[name] as NamedRpc, request, call, home);
+      if (homes.isOnly() || route === 'here') return here(request, call);
+      const isPassedOn = call.home !== undefined;
+      if (route === 'all' && !isPassedOn) return (everywhere[name] ?? here)(request, call);
+      const reference = namedIn(route, request);
+      if (reference === undefined) return here(request, call);
+      const home = isPassedOn ? homes.id : ((await homes.homeOf(reference)) ?? homes.id);
+      if (home !== homes.id) return homes.call(RPCS[name] as NamedRpc, request, call, home);
+      return whereItLives(homes, { name, reference, here }, request, call);
     };
     return [name, answer];
   });
   return Object.fromEntries(routed) as Handlers<Rpcs>;
 }
+
+/** What is answered for a deployment that is not in the database, and also for one that has left. */
+const ABSENT: ReadonlySet<string> = new Set<ErrorCode>(['deployment_not_found', 'unknown_deployment']);
+
+const isAbsence = (error: unknown): boolean => error instanceof ServiceError && ABSENT.has(error.code);

@@ -15,11 +15,12 @@ import {
 import { toCallError } from '@orrery/database';
 import type { Clock } from '@orrery/service-kit';
 import type { z } from 'zod';
-import type {
-  DeploymentAccess,
-  DeploymentDirectory,
-  DeploymentPath,
-  KnownDeployment,
+import {
+  type DeploymentAccess,
+  type DeploymentDirectory,
+  type DeploymentPath,
+  type KnownDeployment,
+  notFound,
 } from '../../store/deployments/deployment-directory.js';
 import { type HeldPartitions, NotOwner, partitionOf, readOwners } from '../../store/leases/leases.js';
 import type { Db } from '../../store/tables/schema.js';
@@ -37,6 +38,8 @@ interface RouterDependencies {
   readonly bus: Bus;
   readonly instance: string;
   readonly held: HeldPartitions;
+  /** Whether a partition is in this process's database. */
+  readonly isHere: (partition: number) => Promise<boolean>;
   readonly clock: Clock;
 }
 
@@ -51,9 +54,9 @@ export type RouteToOwner = <Request, Reply>(
 /**
  * Answers a call here when this process owns the deployment, else forwards it to the process that does. When that
  * process answers that it is not the owner, or is gone before it took the call, the owner is looked up again, until the
- * call's deadline.
+ * call's deadline. @throws `deployment_not_found` where the partition has left this database
  */
-export function createRouter({ db, bus, held, clock, instance }: RouterDependencies): RouteToOwner {
+export function createRouter({ db, bus, held, isHere, clock, instance }: RouterDependencies): RouteToOwner {
   const owners = createOwnerDirectory(db, clock);
   return async (call, context) => {
     for (;;) {
@@ -69,6 +72,7 @@ export function createRouter({ db, bus, held, clock, instance }: RouterDependenc
         const answer = await forward(bus, owner, call, context);
         if (answer !== undefined) return answer.reply;
       }
+      if (!(await isHere(call.partition))) throw notFound();
       owners.invalidate();
       refuseLate(context, clock);
       await clock.sleep(RETRY_MS, context.signal);

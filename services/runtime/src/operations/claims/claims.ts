@@ -1,5 +1,6 @@
 import {
   type CallContext,
+  type Handlers,
   type ReplyOf,
   type RequestOf,
   type referenceRpcs,
@@ -7,7 +8,7 @@ import {
 } from '@orrery/contracts';
 import type { WorkItem } from '../../lane/items/work-item.js';
 import { emptySchemas, removeClaims } from '../../store/deployments/claim-store.js';
-import type { KnownDeployment } from '../../store/deployments/deployment-directory.js';
+import { deploymentAt, type KnownDeployment } from '../../store/deployments/deployment-directory.js';
 import {
   type ClaimedSchema,
   type DeploymentState,
@@ -22,15 +23,15 @@ const GONE = { exists: false, versionIds: [], schemaIds: [] };
 
 /**
  * Answers the catalog's sweep at the owner, in the deployment's lane and so after everything that was committed before.
- * Never at the same time as a claim, so no claim is renewed before its row is removed. @throws NotOwner
+ * Never at the same time as a claim, so no claim is renewed before its row is removed.
+ * @throws NotOwner, `deployment_not_found` for one that is not in this database: `untilGone` answers it
  */
 export async function heldHere(
   { db, lanes, directory, claimMutex }: RuntimeContext,
   request: RequestOf<Held>,
   call: CallContext,
 ): Promise<ReplyOf<Held>> {
-  const deployment = await directory.byAddress(request.deployment);
-  if (deployment === undefined) return GONE;
+  const deployment = await deploymentAt(directory, request.deployment);
   try {
     return await claimMutex.run(deployment.id, async () => {
       const { held, state } = await lanes.submit(heldItem(db, deployment, request, call));
@@ -44,6 +45,18 @@ export async function heldHere(
     throw error;
   }
 }
+
+/** A deployment that is in no database holds nothing; one that moves is asked where it lives. */
+export const untilGone =
+  (ask: Handlers<Pick<typeof referenceRpcs, 'references.held'>>['references.held']): typeof ask =>
+  async (request, call) => {
+    try {
+      return await ask(request, call);
+    } catch (error) {
+      if (error instanceof ServiceError && error.code === 'deployment_not_found') return GONE;
+      throw error;
+    }
+  };
 
 function heldItem(
   db: Db,

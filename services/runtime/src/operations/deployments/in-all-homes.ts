@@ -13,7 +13,9 @@ import {
   readOccurrenceKey,
   refuseDeepPage,
   runtimeContract,
+  ServiceError,
 } from '@orrery/contracts';
+import { whereItLives } from '../../lane/ownership/route-to-home.js';
 import { listDeploymentsHere, toRecord } from '../../store/deployments/deployment-directory.js';
 import { databaseOfCreation } from '../../store/leases/creations.js';
 import { PARTITIONS } from '../../store/leases/leases.js';
@@ -42,8 +44,12 @@ export const inAllHomes = (
   'deployments.list': (request, call) => listAll(context, here, request, call),
   'deployments.create': async (request, call) => {
     const home = await homeOfCreation(context, request, call);
-    if (home === context.homes.id) return here['deployments.create'](request, call);
-    return context.homes.call(rpcs['deployments.create'], request, call, home);
+    if (home !== context.homes.id) return context.homes.call(rpcs['deployments.create'], request, call, home);
+    const create = here['deployments.create'];
+    const reference = request.body.sourceDeployment;
+    if (reference === undefined) return create(request, call);
+    const asked = { name: 'deployments.create', reference, here: create };
+    return (await whereItLives(context.homes, asked, request as never, call)) as ReplyOf<Creation>;
   },
   'deployments.published': async ({ deployments }, call) => {
     const homes = await Promise.all(deployments.map((one) => context.homes.homeOf(one)));
@@ -103,7 +109,7 @@ async function partsOf<T>(
 
 type List = Rpcs['deployments.list'];
 
-/** The ids of the first ones of each database say which are on the page; their records come from where they live. */
+/** Lists until no partition has moved meanwhile: each is asked of one database, so none is missing or counted twice. */
 async function listAll(
   context: RuntimeContext,
   here: Handlers<typeof homeRpcs>,
@@ -111,16 +117,44 @@ async function listAll(
   call: CallContext,
 ): Promise<ReplyOf<List>> {
   refuseDeepPage(query);
-  const { bus, homes } = context;
+  const { bus, homes, clock } = context;
   const path = { params: { idOrAddress: params.worldAddress }, query: {}, headers: {}, body: {} };
   const { data: world } = await bus.call(catalogContract.rpcs['worlds.get'], path, call);
   const of = { worldId: world.id, accountId: accountOf(call.caller) ?? null };
+  for (;;) {
+    const list = await listOnce(context, here, of, query, call);
+    if (list !== undefined) return list;
+    if (clock.monotonic() >= call.deadline) throw new ServiceError('unavailable');
+    await clock.sleep(MOVING_MS, call.signal);
+    await homes.read();
+  }
+}
+
+/** While a partition is on its way, the pause until it is looked for again, in milliseconds. */
+const MOVING_MS = 50;
+
+/**
+ * The ids of the first ones of each database say which are on the page; their records come from where they live. `undefined`
+ * where a partition does not live where the directory said when it was read.
+ */
+async function listOnce(
+  context: RuntimeContext,
+  here: Handlers<typeof homeRpcs>,
+  of: { readonly worldId: number; readonly accountId: number | null },
+  query: RequestOf<List>['query'],
+  call: CallContext,
+): Promise<ReplyOf<List> | undefined> {
+  const { homes } = context;
   const end = query.page * query.limit;
+  let moves = false;
+  const askOne = async (home: string, wanted: { most: number; ids: number[] | null }) => {
+    const asked = { ...of, ...wanted, partitions: homes.partitionsOf(home) };
+    const answer = await ask(context, here, 'homes.deployments', asked, call, home);
+    if (answer.away.length > 0) moves = true;
+    return answer;
+  };
   const parts = await Promise.all(
-    homes.all().map(async (home) => {
-      const asked = { ...of, most: end, ids: null };
-      return { home, ...(await ask(context, here, 'homes.deployments', asked, call, home)) };
-    }),
+    homes.all().map(async (home) => ({ home, ...(await askOne(home, { most: end, ids: null })) })),
   );
   const total = parts.reduce((sum, part) => sum + part.total, 0);
   const shown = parts
@@ -132,10 +166,11 @@ async function listAll(
     shown.map(({ home }) => home),
     async (home, places) => {
       const ids = places.map((place) => shown[place]?.id ?? 0);
-      const found = await ask(context, here, 'homes.deployments', { ...of, most: 0, ids }, call, home);
+      const found = await askOne(home, { most: 0, ids });
       return ids.map((id) => found.records.find((record) => record.id === id));
     },
   );
+  if (moves) return undefined;
   // One that was deleted meanwhile is left out, as from a page that is read in one statement a moment later.
   const data = shown.flatMap((_, place): DeploymentRecord[] => {
     const record = records.get(place);
@@ -146,9 +181,11 @@ async function listAll(
 
 /** What other databases' lists are made of. */
 export const homeReads = ({ db, reading }: RuntimeContext): Handlers<typeof homeRpcs> => ({
-  'homes.deployments': async ({ worldId, accountId, most, ids }, { signal }) => {
-    const found = await reading.run(signal, () => listDeploymentsHere(db, worldId, accountId, { most, ids }));
-    return { total: found.total, ids: found.ids, records: found.rows.map(toRecord) };
+  'homes.deployments': async ({ worldId, accountId, ...wanted }, { signal }) => {
+    const { rows, ...found } = await reading.run(signal, () =>
+      listDeploymentsHere(db, worldId, accountId, wanted),
+    );
+    return { ...found, records: rows.map(toRecord) };
   },
 });
 

@@ -15,7 +15,7 @@ import type { RuntimeContext } from '../context.js';
 
 export const usageReads = ({ db, clock, access }: RuntimeContext): Handlers<typeof aiUsageRpcs> => ({
   'deployments.usage': async ({ params, query }, { caller }) => {
-    const { id } = await access.owned(params, caller);
+    const { id } = await access.ownedHere(params, caller);
     const { from, to } = rangeOf(query, clock.now());
     const days = await readUsage(db, id, from, to);
     return { data: { from, to, totals: totalsOf(days), days } };

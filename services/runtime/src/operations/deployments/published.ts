@@ -7,6 +7,7 @@ import {
   type PublicDeployment,
   type PublicEvent,
   type publishedRpcs,
+  runtimeContract,
   type VersionDefinition,
 } from '@orrery/contracts';
 import type { CompiledDefinition } from '@orrery/deciding';
@@ -22,13 +23,28 @@ import type { RuntimeContext } from '../context.js';
 export const publishedReads = (
   context: RuntimeContext,
 ): Handlers<Omit<typeof publishedRpcs, 'history.published'>> => ({
-  'deployments.published': async ({ deployments }) => ({
-    deployments: await publishedHeads(context.db, deployments),
-  }),
+  'deployments.published': async ({ deployments }, call) => {
+    const found = await publishedHeads(context.db, deployments);
+    if (context.homes.isOnly()) return { deployments: found };
+    return {
+      deployments: await Promise.all(
+        found.map((one, at) => one ?? whereItLives(context, deployments[at] ?? '', call)),
+      ),
+    };
+  },
   'deployments.describe': async ({ params, query }, call) => ({
     data: await describe(context, params, query.event, call),
   }),
 });
+
+/** Of a deployment that was not found here: it may have moved. */
+async function whereItLives({ homes }: RuntimeContext, deployment: string, call: CallContext) {
+  const home = await homes.movedTo(deployment, call);
+  if (home === undefined) return null;
+  const rpc = runtimeContract.rpcs['deployments.published'];
+  const { deployments } = await homes.call(rpc, { deployments: [deployment] }, call, home);
+  return deployments[0] ?? null;
+}
 
 const TIMEOUT_MS = 5000;
 

@@ -116,7 +116,7 @@ const NEVER_ASYNC =
 
 export const executionReads = ({ db, access }: RuntimeContext): Handlers<Reads> => ({
   'executions.get': async ({ params }, { caller }) => {
-    const deployment = await access.owned(params, caller);
+    const deployment = await access.ownedHere(params, caller);
     const row = isUuid(params.executionId) ? await readRun(db, params.executionId) : undefined;
     if (row?.deployment_id !== deployment.id) throw new ServiceError('execution_not_found');
     return { data: recordOfRun(row) };
@@ -125,7 +125,7 @@ export const executionReads = ({ db, access }: RuntimeContext): Handlers<Reads> 
 
 export const paymentReads = ({ db, access }: RuntimeContext): Handlers<typeof paymentRpcs> => ({
   'payments.list': async ({ params, query }, { caller }) => {
-    const { id } = await access.owned(params, caller);
+    const { id } = await access.ownedHere(params, caller);
     refuseDeepPage(query);
     const [data, totals] = await Promise.all([listPayments(db, id, query), totalsOfPayments(db, id)]);
     const counted = totals.filter(({ status }) => query.status === undefined || query.status === status);

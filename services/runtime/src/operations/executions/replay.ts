@@ -49,7 +49,10 @@ async function sourceOf(
   if (row.is_kept === null || row.source === null) throw new ServiceError('what_if_only', ONLY);
   const path = { worldAddress, address: row.source.address };
   await access.visible(path, caller).catch(() => {
-    throw new ServiceError('unknown_deployment', 'The source of the fork is deleted.');
+    throw new ServiceError(
+      'unknown_deployment',
+      'The source of the fork is deleted, or lives in another database.',
+    );
   });
   return deploymentAt(directory, row.source.address);
 }

@@ -184,7 +184,7 @@ export const lifecycleHandlers = ({ db, access, clock }: RuntimeContext): Handle
   }),
   'deployments.authorize': async ({ params, relation }, { caller }) => {
     if (caller.kind !== 'account') throw new ServiceError('deployment_not_found');
-    if (relation === 'owner') await access.owned(params, caller);
+    if (relation === 'owner') await access.ownedHere(params, caller);
     const row = await access.visible(params, caller);
     return {
       deployment: row.address,

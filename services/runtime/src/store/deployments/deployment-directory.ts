@@ -13,6 +13,8 @@ import { page, prepared } from '@orrery/database';
 import { sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import type { Commitments } from '../../core/randomness/secrets.js';
+import { partitionOf } from '../leases/leases.js';
+import { awayFrom } from '../leases/homes.js';
 import {
   BESIDE_COLUMNS,
   type DeploymentRow,
@@ -101,7 +103,11 @@ const read = (db: Db, reference: Reference): Promise<KnownDeployment | undefined
 export type DeploymentAccess = ReturnType<typeof createDeploymentAccess>;
 
 /** Who may do what with a deployment: its owner everything, others may see it while it is public. */
-export function createDeploymentAccess(db: Db, directory: DeploymentDirectory) {
+export function createDeploymentAccess(
+  db: Db,
+  directory: DeploymentDirectory,
+  isHere: (partition: number) => Promise<boolean>,
+) {
   const visibleBy = async <Row extends Visible>(
     statement: ByReference<Row>,
     { address, worldAddress }: DeploymentPath,
@@ -117,6 +123,13 @@ export function createDeploymentAccess(db: Db, directory: DeploymentDirectory) {
   /** The row as it is. @throws `deployment_not_found` for what is absent, deleted or not visible: the answer does not tell which. */
   const visible = (path: DeploymentPath, caller: Caller): Promise<DeploymentRow> =>
     visibleBy(wholeRow, path, caller);
+  const owned = async (path: DeploymentPath, caller: Caller): Promise<KnownDeployment> => {
+    const found = await directory.find(path);
+    if (found === undefined) throw notFound();
+    if (found.ownerAccountId === accountOf(caller)) return found;
+    await visible(path, caller);
+    throw new ServiceError('forbidden', 'Only the owner of a deployment may do this.');
+  };
   return {
     visible,
     see: async (path: DeploymentPath, caller: Caller): Promise<SeenDeployment> => {
@@ -135,12 +148,12 @@ export function createDeploymentAccess(db: Db, directory: DeploymentDirectory) {
       return { id, address, worldId, worldAddress, source, isLLMPublic, isCodePublic, isOwner };
     },
     /** @throws `deployment_not_found` for what is absent or not visible, `forbidden` for what is visible. */
-    owned: async (path: DeploymentPath, caller: Caller): Promise<KnownDeployment> => {
-      const found = await directory.find(path);
-      if (found === undefined) throw notFound();
-      if (found.ownerAccountId === accountOf(caller)) return found;
-      await visible(path, caller);
-      throw new ServiceError('forbidden', 'Only the owner of a deployment may do this.');
+    owned,
+    /** The same for a read in this database: one that has left is not found, although it is remembered. */
+    ownedHere: async (path: DeploymentPath, caller: Caller): Promise<KnownDeployment> => {
+      const found = await owned(path, caller);
+      if (!(await isHere(partitionOf(found.id)))) throw notFound();
+      return found;
     },
   };
 }
@@ -227,19 +240,36 @@ const wholeRows = (visible: ReturnType<typeof visibleDeployments>) =>
       sql<Commitments | null>`${sql.raw(RANDOMNESS)}`.as('randomness'),
     ]);
 
-/** The same of a database that has a part of them: how many, and the ids of the first `most`; or the rows that `ids` names. */
+/**
+ * The same of a database in which some partitions live: how many, and the ids of the first `most`; or the rows that `ids` names.
+ * `away`: those of the partitions that are not here, so their deployments may be missing.
+ */
 export async function listDeploymentsHere(
   db: Db,
   worldId: number,
   accountId: number | null,
-  { most, ids }: { readonly most: number; readonly ids: readonly number[] | null },
-): Promise<{ rows: DeploymentRow[]; ids: number[]; total: number }> {
-  const visible = visibleDeployments(db, worldId, accountId ?? undefined);
-  if (ids !== null)
-    return { rows: await wholeRows(visible.where('id', 'in', [0, ...ids])).execute(), ids: [], total: 0 };
+  {
+    most,
+    ids,
+    partitions,
+  }: {
+    readonly most: number;
+    readonly ids: readonly number[] | null;
+    readonly partitions: readonly number[];
+  },
+): Promise<{ rows: DeploymentRow[]; ids: number[]; total: number; away: number[] }> {
+  const visible = visibleDeployments(db, worldId, accountId ?? undefined).where(
+    sql<boolean>`id % 64 = any(${[...partitions]}::bigint[])`,
+  );
+  // Asked last: what leaves before it is missing in what was read, or not away.
+  const away = () => awayFrom(db, partitions);
+  if (ids !== null) {
+    const rows = await wholeRows(visible.where('id', 'in', [0, ...ids])).execute();
+    return { rows, ids: [], total: 0, away: await away() };
+  }
   const counted = await visible.select(sql<number>`count(*)::int`.as('total')).executeTakeFirst();
   const first = await visible.select('id').orderBy('id').limit(most).execute();
-  return { rows: [], ids: first.map(({ id }) => id), total: counted?.total ?? 0 };
+  return { rows: [], ids: first.map(({ id }) => id), total: counted?.total ?? 0, away: await away() };
 }
 
 export const notFound = (): ServiceError =>

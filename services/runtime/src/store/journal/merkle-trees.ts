@@ -109,7 +109,7 @@ export async function ungrownTrees(
 ): Promise<UngrownTree[]> {
   const { rows } = await sql<UngrownTree>`
     select h.deployment_id as "deploymentId", h.seq as entries, h.active_minute as minute
-    from journal_heads h left join merkle_heads t on t.deployment_id = h.deployment_id
+    from journal_heads h join deployments d on d.id = h.deployment_id left join merkle_heads t on t.deployment_id = h.deployment_id
     where (h.active_minute, h.deployment_id) > (${minute}, ${deploymentId})
       and h.seq - coalesce(t.size, 0) >= ${BLOCK_LEAVES}
     order by h.active_minute, h.deployment_id limit ${limit}`.execute(db);

@@ -39,13 +39,28 @@ export async function listDatabases(
   return rows;
 }
 
+/** Whether a database is the one that the directory names so. */
+export async function isDatabaseNamed(db: Db, directory: DirectoryDb, name: string): Promise<boolean> {
+  const id = await databaseId(db);
+  return (await databasesIn(directory)).some((one) => one.id === id && one.name === name);
+}
+
+/** Whether there is no deployment in a partition, nor one that is leaving. */
+export async function isEmpty(db: Db, partition: number): Promise<boolean> {
+  const { rows } = await sql`
+    select from deployments where id % 64 = ${partition} union all
+    select from departed_deployments where id % 64 = ${partition} limit 1`.execute(db);
+  return rows.length === 0;
+}
+
 /** Every process has read by then that there are several databases, in seconds. */
 const NOTICED_S = 10;
 
 /**
  * Lets partitions in which there is no deployment live in another database. The source's row gets generation 0 and the next
  * epoch, under a lock that waits for commits and creations; then the target's row gets the next generation; then the directory
- * names the target, which decides. Whoever stops in between does it again. @throws StartupError for one with deployments
+ * names the target, which decides. Whoever stops in between does it again. @throws StartupError for one with deployments, which
+ * `movePartition` moves
  */
 export async function moveEmptyPartition(
   {
@@ -67,9 +82,8 @@ export async function moveEmptyPartition(
   const generation = home.generation + 2;
   await transaction(source, async (trx) => {
     await sql`select from partitions where id = ${partition} for update`.execute(trx);
-    const { rows } =
-      await sql`select from deployments where id % ${PARTITIONS} = ${partition} limit 1`.execute(trx);
-    if (rows.length > 0) throw new StartupError(`The partition ${partition} has deployments and stays.`);
+    if (!(await isEmpty(trx, partition)))
+      throw new StartupError(`The partition ${partition} has deployments by now: try again.`);
     await sql`
       update partitions set generation = 0, owner = null, expires_at = null, epoch = epoch + 1
       where id = ${partition}`.execute(trx);
@@ -81,7 +95,7 @@ export async function moveEmptyPartition(
 }
 
 /** A process that does not know of several databases finds nothing in the second one. @throws StartupError */
-async function refuseTooEarly(directory: DirectoryDb): Promise<void> {
+export async function refuseTooEarly(directory: DirectoryDb): Promise<void> {
   const { rows } = await sql<{ left: number }>`
     select ceil(${NOTICED_S} - extract(epoch from now() - max(added_at)))::int as left from databases`.execute(
     directory,

@@ -46,10 +46,10 @@ async function deleteFailed(
       and deployment_id % ${PARTITIONS} = any(${[...partitions]}) and made_at < now() - ${UNDER_WAY}
     order by deployment_id limit ${2 * COMPARED}`.execute(directory);
   const ids = rows.map(({ id }) => id);
+  // Deployments that have left are not in the table either.
   const { rows: gone } = await sql<{ id: number }>`
-    select id from unnest(${ids}::bigint[]) as id where not exists (select from deployments d where d.id = id.id)`.execute(
-    db,
-  );
+    select id from unnest(${ids}::bigint[]) as id where not exists (select from deployments d where d.id = id.id)
+      and exists (select from partitions p where p.id = id.id % 64 and p.generation > 0)`.execute(db);
   if (gone.length > 0)
     await directory
       .deleteFrom('places')

@@ -162,3 +162,16 @@ export async function holdHere(trx: Db, partition: number): Promise<boolean> {
     select from partitions where id = ${partition} and generation > 0 for key share`.execute(trx);
   return rows.length === 1;
 }
+
+/** Whether a partition is in this database. */
+export async function isHere(db: Db, partition: number): Promise<boolean> {
+  const { rows } = await sql`select from partitions where id = ${partition} and generation > 0`.execute(db);
+  return rows.length === 1;
+}
+
+/** Those of the partitions that are not in this database. */
+export async function awayFrom(db: Db, partitions: readonly number[]): Promise<number[]> {
+  const { rows } = await sql<{ id: number }>`
+    select id from partitions where id = any(${[...partitions]}) and generation = 0 order by id`.execute(db);
+  return rows.map(({ id }) => id);
+}

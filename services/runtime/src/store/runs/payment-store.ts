@@ -126,7 +126,9 @@ export async function takeDuePayments(
 ): Promise<DuePayment[]> {
   const { rows } = await sql<DuePayment>`
     update payments set check_at = ${new Date(now + takenMs)} where key in (
-      select key from payments where check_at <= ${new Date(now)} order by check_at limit ${limit}
+      select key from payments p where check_at <= ${new Date(now)}
+        and exists (select from deployments d where d.id = p.deployment_id)
+      order by check_at limit ${limit}
       for update skip locked)
     returning key, status, offered, settling_at, created_at, seq`.execute(db);
   return rows;

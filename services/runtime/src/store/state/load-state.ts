@@ -1,7 +1,8 @@
 import type { HistorySearch, InstanceName } from '@orrery/deciding';
 import { createBatcher } from '@orrery/service-kit';
 import { sql } from 'kysely';
-import { partitionOf } from '../leases/leases.js';
+import { NotOwner, partitionOf } from '../leases/leases.js';
+import { isHere } from '../leases/homes.js';
 import type { Db } from '../tables/schema.js';
 import { type AttributeIndex, KEPT_INDEXES } from './attribute-indexes.js';
 import { BINDING_OBJECT } from './bindings.js';
@@ -36,7 +37,7 @@ interface LoadedRow extends DeploymentRow {
 
 /**
  * Reads a deployment in one statement, without its instances; `undefined` when it does not exist or was deleted. `now` in
- * milliseconds since the epoch.
+ * milliseconds since the epoch. @throws NotOwner where it has left this database
  */
 export async function loadState(
   db: Db,
@@ -63,6 +64,7 @@ export async function loadState(
     from deployments d join journal_heads h on h.deployment_id = d.id
     where d.id = ${id} and d.deleted_at is null`.execute(db);
   const [row] = rows;
+  if (row === undefined && !(await isHere(db, partitionOf(id)))) throw new NotOwner(partitionOf(id));
   return row && stateOf(row, { epoch, readAt: now, messages });
 }
 

@@ -5,6 +5,7 @@ import type { Generated, Kysely } from 'kysely';
 export interface DirectorySchema {
   databases: { id: string; name: string; place: number };
   homes: { partition: number; database: string; generation: number };
+  moves: { partition: number; source: string; target: string; undone: Generated<boolean> };
   places: {
     deployment_id: number;
     address: string;
@@ -106,5 +107,18 @@ export const directoryMigrations: Migrations = {
       done boolean not null default false
     );
     create index operator_pauses_waiting on directory.operator_pauses (deployment_id) where not done;
+  `),
+  /**
+   * Partitions that move, from the first step until nothing of them is left at the source. While `homes` names the source, the
+   * move is under way and can be undone; `undone` is set first then, so that no other mover ends it meanwhile.
+   */
+  '0005_moves': statements(`
+    create table directory.moves (
+      partition smallint primary key check (partition between 0 and 63),
+      source uuid not null references directory.databases (id),
+      target uuid not null references directory.databases (id),
+      undone boolean not null default false,
+      begun_at timestamptz not null default now()
+    );
   `),
 };

@@ -15,6 +15,7 @@ import { generations } from './0052-generations.js';
 import { attributeIndexes } from './0053-attribute-indexes.js';
 import { activity } from './0055-activity.js';
 import { partsOfBlocks } from './0057-parts-of-blocks.js';
+import { moves } from './0058-moves.js';
 
 /** In the order of their names; one that has been released is never changed. */
 export const migrations: Record<string, Migration> = {
@@ -34,4 +35,5 @@ export const migrations: Record<string, Migration> = {
   '0053_attribute_indexes': attributeIndexes,
   '0055_activity': activity,
   '0057_parts_of_blocks': partsOfBlocks,
+  '0058_moves': moves,
 };

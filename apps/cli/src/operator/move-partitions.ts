@@ -1,0 +1,114 @@
+import {
+  abortMove,
+  cleanMoved,
+  isDatabaseNamed,
+  type MoveOptions,
+  type MoveStep,
+  movePartition,
+  openRuntimeDatabase,
+} from '@orrery/runtime/operator';
+import { StartupError, systemClock } from '@orrery/service-kit';
+import type { CommandContext } from '../terminal/context.js';
+import { openHome } from './open-home.js';
+import { commandLogger, withDatabase } from './with-database.js';
+
+export interface MoveWishes {
+  /** The name of the other database, whose address is in a variable. */
+  readonly to?: string;
+  readonly toUrl?: string;
+  readonly fromUrl?: string;
+  readonly abort?: true;
+  readonly clean?: true;
+}
+
+/** `orrery partitions move`: from the runtime's database to another one, each after the other. @throws StartupError */
+export async function movePartitions(
+  { env, write }: CommandContext,
+  numbers: readonly string[],
+  wishes: MoveWishes,
+): Promise<void> {
+  const partitions = numbers.map(partitionNamed);
+  const databaseUrl = wishes.toUrl ?? addressOf(env, wishes.to);
+  if (wishes.abort && wishes.clean) throw new StartupError('Either --abort or --clean.');
+  await withDatabase(env, openHome(env), async ({ runtime: source, directory, databaseUrl: from }) => {
+    await using target = await openRuntimeDatabase({
+      databaseUrl,
+      logger: commandLogger(),
+      maxConnections: 1,
+    });
+    if (wishes.to !== undefined && !(await isDatabaseNamed(target.db, directory, wishes.to)))
+      throw new StartupError(
+        `The address is not that of the database which the directory names ${wishes.to}.`,
+      );
+    for (const partition of partitions) {
+      const sourceUrl = wishes.fromUrl ?? from;
+      const between = { source, target: target.db, directory, partition, sourceUrl, clock: systemClock };
+      await carryOut({ ...between, ...tellingOf(partition, write) }, wishes, write);
+    }
+  });
+}
+
+async function carryOut(
+  options: MoveOptions,
+  { abort, clean }: MoveWishes,
+  write: CommandContext['write'],
+): Promise<void> {
+  const { partition } = options;
+  if (abort) {
+    await abortMove(options);
+    write(`partition ${partition}: as before`);
+  } else if (clean) write(`partition ${partition}: ${await cleanMoved(options)} rows deleted`);
+  else {
+    await movePartition(options);
+    write(`partition ${partition}: moved`);
+  }
+}
+
+function partitionNamed(text: string): number {
+  if (/^\d{1,2}$/.test(text) && Number(text) < 64) return Number(text);
+  throw new StartupError(`${text} is no partition: they have numbers from 0 to 63.`);
+}
+
+/** The directory has no addresses, as they hold passwords. */
+function addressOf(env: CommandContext['env'], name: string | undefined): string {
+  if (name === undefined)
+    throw new StartupError('Say where to: --to with a name, or --to-url with an address.');
+  const variable = `DATABASE_URL_${name.toUpperCase()}`;
+  const address = env[variable];
+  if (address) return address;
+  throw new StartupError(`Set ${variable} to the address of the database ${name}, or give it with --to-url.`);
+}
+
+const TOLD: Readonly<Partial<Record<MoveStep, string>>> = {
+  subscribed: 'rows are copied while its deployments are executed',
+  in_step: 'the copy follows every commit',
+  fenced: 'without owner',
+};
+
+function tellingOf(
+  partition: number,
+  write: CommandContext['write'],
+): Required<Pick<MoveOptions, 'onStep' | 'onProgress'>> {
+  let [copiedFrom, fencedAt] = [0, 0];
+  return {
+    onStep: (step) => {
+      const now = performance.now();
+      if (step === 'subscribed') copiedFrom = now;
+      if (step === 'fenced') fencedAt = now;
+      const text =
+        step === 'switched'
+          ? `at the target, after ${Math.round(now - fencedAt)} ms without owner`
+          : TOLD[step];
+      if (text !== undefined) write(`partition ${partition}: ${text}`);
+    },
+    onProgress: ({ tables, inStep, entries, ofEntries, errors }) => {
+      const left =
+        entries > 0 ? ((performance.now() - copiedFrom) * (ofEntries - entries)) / entries : undefined;
+      const estimate = left === undefined ? '' : `, about ${Math.ceil(Math.max(0, left) / 1000)} s left`;
+      const trouble = errors > 0 ? `; ${errors} errors, which the log of the target's server names` : '';
+      write(
+        `partition ${partition}: ${inStep} of ${tables} tables, ${entries} of ${ofEntries} entries${estimate}${trouble}`,
+      );
+    },
+  };
+}

@@ -1,0 +1,237 @@
+import { transaction } from '@orrery/database';
+import { StartupError } from '@orrery/service-kit';
+import { sql } from 'kysely';
+import type { DirectoryDb } from '../../tables/directory.js';
+import type { Db, Trx } from '../../tables/schema.js';
+import { departing } from './carried-rows.js';
+
+/** What the directory and both databases have of a partition that moves: all that a mover goes by. */
+export interface MoveState {
+  /** By the directory. */
+  readonly generation: number;
+  readonly livesAtSource: boolean;
+  /** The generation that each database has; 0 where the partition is not in it. */
+  readonly atSource: number;
+  readonly atTarget: number;
+}
+
+export interface Parties {
+  readonly source: Db;
+  readonly target: Db;
+  readonly directory: DirectoryDb;
+  readonly partition: number;
+  /** The ids of both databases. */
+  readonly from: string;
+  readonly to: string;
+}
+
+export async function readState(parties: Parties): Promise<MoveState> {
+  const { source, target, directory, partition, from } = parties;
+  const home = await directory
+    .selectFrom('homes')
+    .select(['database', 'generation'])
+    .where('partition', '=', partition)
+    .executeTakeFirstOrThrow();
+  return {
+    generation: home.generation,
+    livesAtSource: home.database === from,
+    atSource: await generationIn(source, partition),
+    atTarget: await generationIn(target, partition),
+  };
+}
+
+async function generationIn(db: Db, partition: number): Promise<number> {
+  const { rows } = await sql<{ generation: number }>`
+    select generation from partitions where id = ${partition}`.execute(db);
+  return rows[0]?.generation ?? 0;
+}
+
+/**
+ * Notes the move in the directory, or finds it noted. One at a time leaves a database: what a move sets for whole tables is set
+ * back at its end. @throws StartupError
+ */
+export async function noteMove({ directory, partition, from, to }: Parties): Promise<void> {
+  await transaction(directory, async (trx) => {
+    await sql`lock table moves in exclusive mode`.execute(trx);
+    const moves = await trx
+      .selectFrom('moves')
+      .innerJoin('homes', 'homes.partition', 'moves.partition')
+      .select(['moves.partition', 'source', 'target', 'undone', 'database as home'])
+      .execute();
+    const noted = moves.find((one) => one.partition === partition);
+    if (noted?.undone)
+      throw new StartupError(`The move of ${partition} is being undone: end that with --abort.`);
+    if (noted?.source === from && noted.target === to) return;
+    if (noted !== undefined)
+      throw new StartupError(
+        noted.home === noted.target
+          ? `Rows of the partition ${partition} are left where it lived before: delete them with --clean.`
+          : `The partition ${partition} is on its way to another database.`,
+      );
+    const other = moves.find(({ source, home }) => source === from && home === from);
+    if (other !== undefined)
+      throw new StartupError(
+        `The partition ${other.partition} is leaving this database: one does at a time.`,
+      );
+    await trx.insertInto('moves').values({ partition, source: from, target: to }).execute();
+  });
+}
+
+export async function isNoted({ directory, partition }: Parties): Promise<boolean> {
+  const noted = await directory
+    .selectFrom('moves')
+    .select('partition')
+    .where('partition', '=', partition)
+    .executeTakeFirst();
+  return noted !== undefined;
+}
+
+/**
+ * Ends the ownership at the source: the row gets no owner, the next epoch and generation 0, under a lock that waits for commits
+ * and creations, and the deployments leave `deployments`. From then on nothing of the partition is written or found there.
+ */
+export async function fence({ source, partition }: Parties): Promise<void> {
+  await transaction(source, async (trx) => {
+    const { rows } = await sql<{ generation: number }>`
+      select generation from partitions where id = ${partition} for update`.execute(trx);
+    if (rows[0]?.generation === 0) return;
+    await sql`
+      insert into departed_deployments (id, row)
+      select id, to_json(d) from deployments d where id % 64 = ${partition}`.execute(trx);
+    await sql`delete from deployments where id % 64 = ${partition}`.execute(trx);
+    await sql`
+      update partitions set generation = 0, owner = null, expires_at = null, epoch = epoch + 1
+      where id = ${partition}`.execute(trx);
+  });
+}
+
+/** The rows in JSON as deployments. */
+const insertDeployments = (trx: Trx, rows: string) =>
+  sql`
+    insert into deployments overriding system value
+    select * from json_populate_recordset(null::deployments, cast(${rows} as json))`.execute(trx);
+
+/** Undoes `fence`. The generation is one ahead of the directory's, as after a raise. */
+export async function takeBack({ source, partition }: Parties, generation: number): Promise<void> {
+  await transaction(source, async (trx) => {
+    const { rows } = await sql<{ generation: number }>`
+      select generation from partitions where id = ${partition} for update`.execute(trx);
+    if (rows[0]?.generation !== 0) return;
+    for await (const page of departing({ source: trx, partition })) await insertDeployments(trx, page);
+    await sql`delete from departed_deployments where id % 64 = ${partition}`.execute(trx);
+    await sql`
+      update partitions set generation = ${generation + 1}, epoch = epoch + 1 where id = ${partition}`.execute(
+      trx,
+    );
+  });
+}
+
+/**
+ * Lets the partition be at the target, under a generation that neither had: its deployments are found from then on. Nobody owns
+ * it before the directory names the target. Its heads look changed, for those who compare heads.
+ */
+export async function arrive(parties: Parties, generation: number): Promise<void> {
+  const { source, target, directory, partition, to } = parties;
+  const place = await placeInDirectory(directory, to);
+  const last = await lastBlock(source);
+  await raiseBlocks(target, last, place);
+  await raiseNumbers(source, target);
+  const { rows } = await sql<{ epoch: number }>`select epoch from partitions where id = ${partition}`.execute(
+    source,
+  );
+  const epoch = rows[0]?.epoch ?? 0;
+  await transaction(target, async (trx) => {
+    const { rows: found } = await sql<{ generation: number }>`
+      select generation from partitions where id = ${partition} for update`.execute(trx);
+    if (found[0]?.generation !== 0) return;
+    for await (const page of departing({ source, partition })) await insertDeployments(trx, page);
+    await sql`
+      update journal_heads set active_minute = floor(extract(epoch from now()) / 60)::integer
+      where deployment_id % 64 = ${partition}`.execute(trx);
+    await sql`
+      update partitions set generation = ${generation}, epoch = greatest(epoch, ${epoch}) + 1, owner = null, expires_at = null
+      where id = ${partition}`.execute(trx);
+  });
+}
+
+async function placeInDirectory(directory: DirectoryDb, id: string): Promise<number> {
+  const { place } = await directory
+    .selectFrom('databases')
+    .select('place')
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow();
+  return place;
+}
+
+async function lastBlock(db: Db): Promise<number> {
+  const { rows } = await sql<{ last: number }>`select last_value as last from id_blocks`.execute(db);
+  return rows[0]?.last ?? 0;
+}
+
+/** New bindings and instances get greater ids than those that come, from blocks that are the target's own (`spreadIdBlocks`). */
+async function raiseBlocks(target: Db, last: number, place: number): Promise<void> {
+  await transaction(target, async (trx) => {
+    await sql`select pg_advisory_xact_lock(hashtext('runtime.id-blocks'))`.execute(trx);
+    // Nobody takes a block until this commits.
+    await sql.raw('alter sequence id_blocks no cycle').execute(trx);
+    if ((await lastBlock(trx)) > last) return;
+    const next = (Math.floor(last / 64) + 2) * 64 + place;
+    await sql.raw(`alter sequence id_blocks restart with ${next}`).execute(trx);
+  });
+}
+
+/** New payments are listed after those that come. Numbers need not differ. */
+async function raiseNumbers(source: Db, target: Db): Promise<void> {
+  const { rows } = await sql<{ last: number }>`select last_value as last from payments_number_seq`.execute(
+    source,
+  );
+  const last = rows[0]?.last ?? 1;
+  await sql`
+    select setval('payments_number_seq', ${last}) from payments_number_seq where last_value < ${last}`.execute(
+    target,
+  );
+}
+
+/** Lets the directory name the target: the one statement that decides. @returns false where the move is undone */
+export function switchHome(
+  { directory, partition, from, to }: Parties,
+  generation: number,
+): Promise<boolean> {
+  return transaction(directory, async (trx) => {
+    const noted = await trx
+      .selectFrom('moves')
+      .select('undone')
+      .where('partition', '=', partition)
+      .forUpdate()
+      .executeTakeFirst();
+    if (noted === undefined || noted.undone) return false;
+    const { numUpdatedRows } = await trx
+      .updateTable('homes')
+      .set({ database: to, generation })
+      .where('partition', '=', partition)
+      .where('database', '=', from)
+      .executeTakeFirst();
+    return numUpdatedRows === 1n;
+  });
+}
+
+/** Notes that the move is being undone, so that no mover ends it. @throws StartupError where there is nothing to undo */
+export async function noteUndone({ directory, partition, from, to }: Parties): Promise<void> {
+  await transaction(directory, async (trx) => {
+    const noted = await trx
+      .selectFrom('moves')
+      .innerJoin('homes', 'homes.partition', 'moves.partition')
+      .select(['source', 'target', 'database as home'])
+      .where('moves.partition', '=', partition)
+      .forUpdate()
+      .executeTakeFirst();
+    if (noted === undefined || noted.source !== from || noted.target !== to)
+      throw new StartupError(`The partition ${partition} is not on its way between these databases.`);
+    if (noted.home === to)
+      throw new StartupError(`The partition ${partition} has moved: move it back instead, after --clean.`);
+    await trx.updateTable('moves').set({ undone: true }).where('partition', '=', partition).execute();
+  });
+}
+
+export const forgetMove = ({ directory, partition }: Parties) =>
+  directory.deleteFrom('moves').where('partition', '=', partition).execute();

@@ -1,0 +1,134 @@
+import { StartupError } from '@orrery/service-kit';
+import { type RawBuilder, sql } from 'kysely';
+import type { Db } from '../../tables/schema.js';
+import { REPLICATED } from './moved-tables.js';
+
+/** The replication of one partition: publication and slot at the source, subscription at the target, all of one name. */
+export interface Replication {
+  readonly source: Db;
+  readonly target: Db;
+  readonly partition: number;
+  /** The name of a slot is one of all databases of a server. */
+  readonly name: string;
+}
+
+export const replicationName = (partition: number, source: string): string =>
+  `orrery_move_${partition}_${source.slice(0, 8)}`;
+
+const exists = async (db: Db, from: RawBuilder<unknown>): Promise<boolean> =>
+  (await sql`select from ${from}`.execute(db)).rows.length > 0;
+
+const publications = (name: string) => sql`pg_publication where pubname = ${name}`;
+const slots = (name: string) => sql`pg_replication_slots where slot_name = ${name}`;
+const subscriptions = (name: string) =>
+  sql`pg_subscription s join pg_database d on d.oid = s.subdbid
+    where s.subname = ${name} and d.datname = current_database()`;
+
+/** @throws StartupError where the server cannot publish */
+export async function refuseUnpublishable(source: Db): Promise<void> {
+  const { rows } = await sql<{ level: string }>`select current_setting('wal_level') as level`.execute(source);
+  if (rows[0]?.level !== 'logical')
+    throw new StartupError(
+      'The server of the source cannot publish: set wal_level = logical there and restart it.',
+    );
+}
+
+/**
+ * Publishes the rows of the partition, and keeps what is written from now on. Rows whose key has no `deployment_id` are written
+ * whole to the log meanwhile, as filters need it of the row before. That comes before the publication: with one, an update of a
+ * table without it is refused.
+ */
+export async function publish({ source, partition, name }: Replication): Promise<void> {
+  if (!(await exists(source, publications(name)))) {
+    for (const table of await tablesByAnotherKey(source))
+      await sql.raw(`alter table ${table} replica identity full`).execute(source);
+    const rows = REPLICATED.map((table) => `runtime.${table} where (deployment_id % 64 = ${partition})`);
+    await sql.raw(`create publication ${name} for table ${rows.join(', ')}`).execute(source);
+  }
+  if (!(await exists(source, slots(name))))
+    await sql`select pg_create_logical_replication_slot(${name}, 'pgoutput')`.execute(source);
+}
+
+async function tablesByAnotherKey(source: Db): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`
+    select c.relname as name from pg_class c join pg_index i on i.indrelid = c.oid and i.indisprimary
+    where c.relnamespace = 'runtime'::regnamespace and c.relname = any(${[...REPLICATED]}) and not exists (
+      select from pg_attribute a where a.attrelid = c.oid and a.attname = 'deployment_id' and a.attnum = any(i.indkey))`.execute(
+    source,
+  );
+  return rows.map(({ name }) => name);
+}
+
+/** Copies what is published and follows it. `from`: the address of the source, as the server of the target reaches it. */
+export async function subscribe({ target, name }: Replication, from: string): Promise<void> {
+  if (await exists(target, subscriptions(name))) return;
+  const address = `'${from.replaceAll("'", "''")}'`;
+  // A slot made by this statement would wait for it, where both databases are of one server.
+  const options = `create_slot = false, slot_name = ${name}`;
+  await sql
+    .raw(`create subscription ${name} connection ${address} publication ${name} with (${options})`)
+    .execute(target);
+}
+
+export interface CopyProgress {
+  readonly tables: number;
+  /** Tables that are copied and follow the source. */
+  readonly inStep: number;
+  /** Entries of journals that are copied. */
+  readonly entries: number;
+  /** Errors that the target's server has met; its log names them. */
+  readonly errors: number;
+}
+
+/** How far the copy is; `undefined` where nothing is subscribed to any more. */
+export async function readProgress({ target, name }: Replication): Promise<CopyProgress | undefined> {
+  const { rows } = await sql<CopyProgress>`
+    select count(*)::int as tables, count(*) filter (where r.srsubstate = 'r')::int as "inStep",
+      coalesce((select sum(tuples_processed) from pg_stat_progress_copy p
+        where p.datname = current_database() and p.relid = 'journal'::regclass), 0)::int8 as entries,
+      coalesce((select apply_error_count + sync_error_count from pg_stat_subscription_stats t
+        where t.subname = ${name}), 0)::int as errors
+    from pg_subscription_rel r join pg_subscription s on s.oid = r.srsubid
+      join pg_database d on d.oid = s.subdbid
+    where s.subname = ${name} and d.datname = current_database() having count(*) > 0`.execute(target);
+  return rows[0];
+}
+
+/** A place in the source's log behind everything that is committed. */
+export async function placeInLog({ source, name }: Replication): Promise<string> {
+  const { rows } = await sql<{ place: string }>`
+    select pg_logical_emit_message(true, 'orrery', ${name})::text as place`.execute(source);
+  return rows[0]?.place ?? '';
+}
+
+/** Whether the target has everything before a place, on its disk. */
+export async function hasArrived({ source, name }: Replication, place: string): Promise<boolean> {
+  const { rows } = await sql<{ arrived: boolean }>`
+    select confirmed_flush_lsn >= ${place}::pg_lsn as arrived from ${slots(name)}`.execute(source);
+  return rows[0]?.arrived === true;
+}
+
+export const isSubscribed = ({ target, name }: Replication): Promise<boolean> =>
+  exists(target, subscriptions(name));
+
+/** Nothing more is written at the target when it resolves. */
+export async function unsubscribe(replication: Replication): Promise<void> {
+  const { target, name } = replication;
+  if (!(await isSubscribed(replication))) return;
+  await sql.raw(`alter subscription ${name} disable`).execute(target);
+  // The source may be away; its slot is dropped there.
+  await sql.raw(`alter subscription ${name} set (slot_name = none)`).execute(target);
+  await sql.raw(`drop subscription ${name}`).execute(target);
+}
+
+/** Drops what `publish` made. @returns false while the slot is in use still: try again */
+export async function unpublish({ source, name }: Replication): Promise<boolean> {
+  const { rows } = await sql<{ busy: boolean }>`
+    select active as busy, case when not active then pg_drop_replication_slot(slot_name) end
+    from ${slots(name)}`.execute(source);
+  if (rows[0]?.busy === true) return false;
+  await sql.raw(`drop publication if exists ${name}`).execute(source);
+  for (const table of await tablesByAnotherKey(source))
+    await sql.raw(`alter table ${table} replica identity default`).execute(source);
+  return true;
+}

@@ -1,0 +1,146 @@
+import { query } from '@orrery/testing/servers';
+import { describe, expect, it, vi } from 'vitest';
+import { abortMove, cleanMoved, type MoveStep, movePartition } from '../src/operator.js';
+import { MOVED_TABLES, REPLICATED } from '../src/store/leases/moves/moved-tables.js';
+import { type Planted, prepareTwo, startLoad } from './moving.js';
+import { plantDeployment } from './running-runtime.js';
+
+const { house, first, second, planted, moving } = await prepareTwo();
+const [busy, quiet, undone, still] = planted as [Planted, Planted, Planted, Planted];
+const world = { worldAddress: String(house.catalog.world.id) };
+
+/** Rows of a table that are of a deployment. */
+const rowsIn = async (url: string, table: string, { deployment }: Planted) => {
+  const rows = await query<{ row: string }>(
+    url,
+    `select to_json(t)::text as row from runtime.${table} t where deployment_id = $1`,
+    [deployment.id],
+  );
+  return rows.map(({ row }) => row).sort();
+};
+const idsIn = async (url: string) =>
+  (await query<{ id: string }>(url, 'select id from runtime.deployments')).map(({ id }) => Number(id));
+const left = async (url: string) => [
+  ...(await query(url, `select pubname from pg_publication where pubname like 'orrery%'`)),
+  ...(await query(url, `select slot_name from pg_replication_slots where database = current_database()`)),
+  ...(await query(
+    url,
+    `select s.subname from pg_subscription s join pg_database d on d.oid = s.subdbid where d.datname = current_database()`,
+  )),
+  ...(await query(
+    url,
+    `select relname from pg_class where relnamespace = 'runtime'::regnamespace and relreplident = 'f'`,
+  )),
+];
+const listed = async () =>
+  (await house.call('deployments.list', { params: world, query: { page: 1, limit: 50 } })).data.map(
+    ({ id }) => id,
+  );
+
+it('each table has a line that says how it moves', async () => {
+  const tables = await query<{ name: string }>(
+    first,
+    `select table_name as name from information_schema.tables where table_schema = 'runtime' and table_type = 'BASE TABLE'`,
+  );
+  expect(Object.keys(MOVED_TABLES).sort()).toEqual(tables.map(({ name }) => name).sort());
+  const columns = await query<{ name: string }>(
+    first,
+    `select table_name as name from information_schema.columns where table_schema = 'runtime'
+      and column_name = 'deployment_id' and table_name = any($1)`,
+    [Object.keys(MOVED_TABLES)],
+  );
+  expect(columns.map(({ name }) => name).sort()).toEqual([...REPLICATED, 'attribute_indexes'].sort());
+});
+
+describe('a partition that moves', () => {
+  it('loses nothing that was acknowledged, and refuses nothing', async () => {
+    const load = startLoad([busy, still]);
+    await vi.waitFor(() => expect(load.acknowledged(busy)).toBeGreaterThan(5));
+    const [before] = await query<{ id: string }>(first, 'select max(id) as id from runtime.instances');
+    const steps: MoveStep[] = [];
+    const listing = { stopped: false, lengths: new Set<number>() };
+    const listings = (async () => {
+      while (!listing.stopped) listing.lengths.add((await listed()).length);
+    })();
+    await movePartition(moving(busy, { onStep: (step) => steps.push(step) }));
+    const moved = load.acknowledged(busy);
+    await vi.waitFor(() => expect(load.acknowledged(busy)).toBeGreaterThan(moved + 5));
+    listing.stopped = true;
+    await listings;
+    await load.stop();
+    expect(steps.at(-1)).toBe('ended');
+    expect([...listing.lengths]).toEqual([planted.length]);
+    for (const one of [busy, still]) {
+      expect(await one.counter('x')).toMatchObject({ state: { count: load.acknowledged(one) } });
+      expect(await one.verify()).toMatchObject({ valid: true });
+    }
+    expect(await idsIn(second)).toEqual([busy.deployment.id]);
+    expect(await idsIn(first)).not.toContain(busy.deployment.id);
+    await busy.execute({ id: 'later' });
+    const [after] = await query<{ id: string }>(second, 'select max(id) as id from runtime.instances');
+    expect(Number(after?.id)).toBeGreaterThan(Number(before?.id));
+  });
+
+  it('takes every row along, and leaves nothing after --clean', async () => {
+    await quiet.execute({ id: 'x' });
+    const once = { headers: { 'idempotency-key': 'moved' } };
+    const answer = await quiet.execute({ id: 'x' }, once);
+    const deleted = await plantDeployment(house);
+    await movePartition(moving(quiet));
+    for (const table of REPLICATED.filter((name) => name !== 'journal_heads'))
+      expect([table, ...(await rowsIn(second, table, quiet))]).toEqual([
+        table,
+        ...(await rowsIn(first, table, quiet)),
+      ]);
+    expect(await quiet.execute({ id: 'x' }, once)).toEqual(answer);
+    expect(await quiet.counter('x')).toMatchObject({ state: { count: 2 } });
+    await expect(
+      movePartition(moving(quiet, { partition: deleted.deployment.id % 64, source: moving(quiet).target })),
+    ).rejects.toThrow();
+    expect(await cleanMoved(moving(quiet))).toBeGreaterThan(0);
+    for (const table of REPLICATED) expect(await rowsIn(first, table, quiet)).toEqual([]);
+    expect(await quiet.verify()).toMatchObject({ valid: true });
+    expect([await left(first), await left(second)]).toEqual([[], []]);
+  });
+
+  it('is back where it was when it is undone, whatever step it had reached', async () => {
+    const stopAt = (last: MoveStep) => (step: MoveStep) => {
+      if (step === last) throw new Error(`stopped at ${step}`);
+    };
+    for (const step of ['noted', 'subscribed', 'fenced', 'flushed', 'arrived'] as const) {
+      await undone.execute({ id: 'x' });
+      await expect(movePartition(moving(undone, { onStep: stopAt(step) }))).rejects.toThrow(step);
+      await abortMove(moving(undone));
+      expect(await idsIn(second)).not.toContain(undone.deployment.id);
+      for (const table of REPLICATED) expect(await rowsIn(second, table, undone)).toEqual([]);
+      await undone.execute({ id: 'x' });
+      expect([await left(first), await left(second)]).toEqual([[], []]);
+    }
+    expect(await undone.counter('x')).toMatchObject({ state: { count: 10 } });
+    expect(await undone.verify()).toMatchObject({ valid: true });
+  });
+
+  it('goes on from any step, and cannot be undone once it has moved', async () => {
+    for (const last of [
+      'noted',
+      'published',
+      'subscribed',
+      'in_step',
+      'fenced',
+      'flushed',
+      'arrived',
+      'switched',
+    ] as const) {
+      const stop = (step: MoveStep) => {
+        if (step === last) throw new Error(`stopped at ${step}`);
+      };
+      await expect(movePartition(moving(undone, { onStep: stop }))).rejects.toThrow(last);
+    }
+    await movePartition(moving(undone));
+    await expect(abortMove(moving(undone))).rejects.toThrow('has moved');
+    await undone.execute({ id: 'x' });
+    expect(await undone.counter('x')).toMatchObject({ state: { count: 11 } });
+    expect(await undone.verify()).toMatchObject({ valid: true });
+    await cleanMoved(moving(undone));
+  });
+});

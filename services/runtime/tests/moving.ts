@@ -1,0 +1,75 @@
+import { createLogger, systemClock } from '@orrery/service-kit';
+import { createTestDatabase } from '@orrery/testing';
+import { query } from '@orrery/testing/servers';
+import { expect, vi } from 'vitest';
+import { addDatabase, type MoveOptions, openDirectory, openRuntimeDatabase } from '../src/operator.js';
+import { type House, plantDeployment, prepareHouse } from './running-runtime.js';
+
+const logger = createLogger({ service: 'test', level: 'error' });
+
+export type Planted = Awaited<ReturnType<typeof plantDeployment>>;
+
+/** Two databases: deployments live in the first, which has the directory, and nothing in the second. */
+export async function prepareTwo(made = prepareHouse()) {
+  const house: House = await made;
+  const first = house.databaseUrl;
+  const second = house.resources.use('database', await createTestDatabase()).url;
+  const runtimes = [await house.boot()];
+  const planted = await Promise.all(Array.from({ length: 4 }, () => plantDeployment(house)));
+  const options = { logger, maxConnections: 2 };
+  const source = house.resources.use('source', await openRuntimeDatabase({ ...options, databaseUrl: first }));
+  const target = house.resources.use(
+    'target',
+    await openRuntimeDatabase({ ...options, databaseUrl: second }),
+  );
+  const directory = house.resources.use(
+    'directory',
+    await openDirectory({ databaseUrl: first, directoryUrl: undefined, applicationName: 'test', logger }),
+  );
+  await addDatabase(target.db, directory.db, '2');
+  await query(first, `update directory.databases set added_at = now() - interval '1 hour'`);
+  runtimes.push(await house.boot({ databaseUrl: second, directoryUrl: first }));
+  for (const { context } of runtimes) await context.homes.read();
+  // The second runtime finds deployments by their places.
+  await vi.waitFor(async () =>
+    expect(await query(first, 'select from directory.places')).toHaveLength(planted.length),
+  );
+  const between = {
+    ...{
+      source: source.db,
+      target: target.db,
+      directory: directory.db,
+      sourceUrl: first,
+      clock: systemClock,
+    },
+  };
+  /** How the partition of a deployment moves. */
+  const moving = ({ deployment }: Planted, more: Partial<MoveOptions> = {}): MoveOptions => ({
+    ...between,
+    partition: deployment.id % 64,
+    ...more,
+  });
+  return { house, first, second, runtimes, planted, moving };
+}
+
+/** Executes at some deployments until it is stopped, and counts what each has acknowledged. */
+export function startLoad(deployments: readonly Planted[]) {
+  const acknowledged = new Map<Planted, number>(deployments.map((one) => [one, 0]));
+  let stopped = false;
+  const lane = async (one: Planted) => {
+    while (!stopped) {
+      await one.execute({ id: 'x' });
+      acknowledged.set(one, (acknowledged.get(one) ?? 0) + 1);
+    }
+  };
+  const lanes = Promise.all(deployments.flatMap((one) => [lane(one), lane(one)]));
+  lanes.catch(() => undefined);
+  return {
+    acknowledged: (one: Planted): number => acknowledged.get(one) ?? 0,
+    /** @throws what a call was refused with */
+    stop: async (): Promise<void> => {
+      stopped = true;
+      await lanes;
+    },
+  };
+}
