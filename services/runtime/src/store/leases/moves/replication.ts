@@ -1,3 +1,4 @@
+import { transaction } from '@orrery/database';
 import { StartupError } from '@orrery/service-kit';
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../../tables/schema.js';
@@ -42,11 +43,23 @@ export async function publish({ source, partition, name }: Replication): Promise
   if (!(await exists(source, publications(name)))) {
     for (const table of await tablesByAnotherKey(source))
       await sql.raw(`alter table ${table} replica identity full`).execute(source);
-    const rows = REPLICATED.map((table) => `runtime.${table} where (deployment_id % 64 = ${partition})`);
-    await sql.raw(`create publication ${name} for table ${rows.join(', ')}`).execute(source);
+    await createPublication({ source, partition, name });
   }
   if (!(await exists(source, slots(name))))
     await sql`select pg_create_logical_replication_slot(${name}, 'pgoutput')`.execute(source);
+}
+
+/** @throws StartupError where the end of another move has set a table back meanwhile: its updates would be refused */
+async function createPublication({ source, partition, name }: Omit<Replication, 'target'>): Promise<void> {
+  const rows = REPLICATED.map((table) => `runtime.${table} where (deployment_id % 64 = ${partition})`);
+  await transaction(source, async (trx) => {
+    await sql.raw(`create publication ${name} for table ${rows.join(', ')}`).execute(trx);
+    const { rows: found } = await sql<{ whole: number }>`
+      select count(*)::int as whole from pg_class
+      where relnamespace = 'runtime'::regnamespace and relreplident = 'f'`.execute(trx);
+    if (found[0]?.whole !== (await tablesByAnotherKey(trx)).length)
+      throw new StartupError('Another move has ended in this moment: try again.');
+  });
 }
 
 async function tablesByAnotherKey(source: Db): Promise<string[]> {
@@ -128,7 +141,18 @@ export async function unpublish({ source, name }: Replication): Promise<boolean>
     from ${slots(name)}`.execute(source);
   if (rows[0]?.busy === true) return false;
   await sql.raw(`drop publication if exists ${name}`).execute(source);
-  for (const table of await tablesByAnotherKey(source))
-    await sql.raw(`alter table ${table} replica identity default`).execute(source);
+  for (const table of await tablesByAnotherKey(source)) await setBack(source, table);
   return true;
 }
+
+/** Unless another move publishes the table: the lock keeps one from beginning meanwhile. */
+const setBack = (source: Db, table: string) =>
+  sql
+    .raw(`
+    do $$ begin
+      lock table ${table} in access exclusive mode;
+      if not exists (select from pg_publication where pubname like 'orrery_move_%') then
+        alter table ${table} replica identity default;
+      end if;
+    end $$`)
+    .execute(source);
