@@ -18,7 +18,6 @@ export {
 } from './store/leases/add-database.js';
 export { acceptDisagreements } from './store/leases/homes.js';
 export { listPartitions, type PartitionRow } from './store/leases/list-partitions.js';
-export { openDirectory } from './store/leases/open-directory.js';
 export {
   abortMove,
   cleanMoved,
@@ -26,6 +25,7 @@ export {
   type MoveStep,
   movePartition,
 } from './store/leases/moves/move-partition.js';
+export { openDirectory } from './store/leases/open-directory.js';
 export type { DirectoryDb } from './store/tables/directory.js';
 export type { Db as RuntimeDb, RuntimeSchema } from './store/tables/schema.js';
 

@@ -13,8 +13,8 @@ import { page, prepared } from '@orrery/database';
 import { sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import type { Commitments } from '../../core/randomness/secrets.js';
-import { partitionOf } from '../leases/leases.js';
 import { awayFrom } from '../leases/homes.js';
+import { partitionOf } from '../leases/leases.js';
 import {
   BESIDE_COLUMNS,
   type DeploymentRow,

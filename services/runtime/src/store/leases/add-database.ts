@@ -4,7 +4,6 @@ import { sql } from 'kysely';
 import type { DirectoryDb } from '../tables/directory.js';
 import type { Db } from '../tables/schema.js';
 import { databaseId, databasesIn } from './homes.js';
-import { PARTITIONS } from './leases.js';
 
 /** Names a new, empty database in the directory. Nothing lives in it until partitions move there. @throws StartupError */
 export async function addDatabase(db: Db, directory: DirectoryDb, name: string): Promise<void> {

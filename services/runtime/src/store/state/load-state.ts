@@ -1,8 +1,8 @@
 import type { HistorySearch, InstanceName } from '@orrery/deciding';
 import { createBatcher } from '@orrery/service-kit';
 import { sql } from 'kysely';
-import { NotOwner, partitionOf } from '../leases/leases.js';
 import { isHere } from '../leases/homes.js';
+import { NotOwner, partitionOf } from '../leases/leases.js';
 import type { Db } from '../tables/schema.js';
 import { type AttributeIndex, KEPT_INDEXES } from './attribute-indexes.js';
 import { BINDING_OBJECT } from './bindings.js';

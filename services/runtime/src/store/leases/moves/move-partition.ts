@@ -1,9 +1,9 @@
 import { type Clock, StartupError } from '@orrery/service-kit';
 import { sql } from 'kysely';
-import { isEmpty, moveEmptyPartition, refuseTooEarly } from '../add-database.js';
-import { databaseId } from '../homes.js';
 import type { DirectoryDb } from '../../tables/directory.js';
 import type { Db } from '../../tables/schema.js';
+import { isEmpty, moveEmptyPartition, refuseTooEarly } from '../add-database.js';
+import { databaseId } from '../homes.js';
 import { carryAcknowledged, carryDefinitions, carryKeys } from './carried-rows.js';
 import {
   arrive,
