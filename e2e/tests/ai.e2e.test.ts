@@ -157,16 +157,10 @@ describe('executions that wait for a model', () => {
       waiting.push(execute('remark'));
       if (count % 20 === 0) await vi.waitFor(() => expect(server.calls).toHaveLength(count));
     }
-    const took: number[] = [];
-    for (let count = 0; count < 20; count += 1) {
-      const before = performance.now();
-      expect((await execute('tick')).status).toBe(200);
-      took.push(performance.now() - before);
-    }
+    // None of the others is answered before it is let go, so none of these has waited for one.
+    for (let count = 0; count < 20; count += 1) expect((await execute('tick')).status).toBe(200);
     letGo();
     expect(new Set((await Promise.all(waiting)).map(({ status }) => status))).toEqual(new Set([200]));
-    // 8 ms on a quiet machine; the bound holds on a busy one too.
-    expect(took.toSorted((a, b) => a - b)[10]).toBeLessThan(1000);
   });
 });
 

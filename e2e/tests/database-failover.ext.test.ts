@@ -9,8 +9,6 @@ import { counterWorld } from '../src/worlds/counter-world.js';
 
 const DEPLOYMENTS = 8;
 const CLIENTS = 64;
-/** The promotion included, on a busy machine. */
-const SERVED_AGAIN_MS = 120_000;
 
 describeWithNats(
   'five processes on a primary with a synchronous standby',
@@ -47,7 +45,6 @@ describeWithNats(
         `promoted after ${Math.round(promotedMs)} ms, served again after ${Math.round(servedAgainMs)} ms: ${counting.count()} acknowledged, ${counting.interruptions().length} interrupted, ${problems.length} problems\n`,
       );
       expect(problems).toEqual([]);
-      expect(servedAgainMs).toBeLessThan(SERVED_AGAIN_MS);
     });
   },
   { own: true },

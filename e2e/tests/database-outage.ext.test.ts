@@ -15,8 +15,6 @@ import { counterWorld } from '../src/worlds/counter-world.js';
 const DEPLOYMENTS = 8;
 const WRITERS = 64;
 const READERS = 128;
-/** PostgreSQL's own recovery beside all the readers on a busy machine included. */
-const SERVED_AGAIN_MS = 120_000;
 const unlimited = { RATE_LIMITS: 'false' };
 
 type CleanUp = (() => Promise<unknown>)[];
@@ -71,7 +69,6 @@ function describeOutages(start: (folder: string, cleanUp: CleanUp) => Promise<Ou
     );
     const honest = /^(200|(503 )?(unavailable|overloaded)|(504 )?deadline_exceeded|request_in_flight)$/;
     expect(Object.keys(answers).filter((answer) => !honest.test(answer))).toEqual([]);
-    expect(servedAgainMs).toBeLessThan(SERVED_AGAIN_MS);
     expect((await fetch(`${outage.url}/readyz`)).status).toBe(200);
     expect(await counting.problems()).toEqual([]);
   });

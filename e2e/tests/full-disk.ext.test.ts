@@ -14,8 +14,6 @@ const run = promisify(execFile);
 const DEPLOYMENTS = 5;
 const CLIENTS = 8;
 const SIZE = '256m';
-/** Tries to start PostgreSQL follow each other by 3 s while the disk is full; the rest is for a busy machine. */
-const SERVED_AGAIN_MS = 120_000;
 
 /** Mounts a file system of its own, which ends with `release`. Says why that is not permitted, if so. */
 async function mountSmallDisk() {
@@ -89,7 +87,6 @@ describe.runIf(isPossible)(`the all-in-one on a disk of ${SIZE} that is full${re
     // A busy machine may not answer in time while PostgreSQL starts again.
     const honest = /^(storage_full|unavailable|deadline_exceeded|request_in_flight)$/;
     expect(codes.filter((code) => !honest.test(code))).toEqual([]);
-    expect(servedAgainMs).toBeLessThan(SERVED_AGAIN_MS);
     await expect.poll(readiness).toBe(200);
     expect(await counting.problems()).toEqual([]);
   });

@@ -13,8 +13,8 @@ const say = contract.rpcs['pulse.say'];
 const answering = (said: string) => ({ 'pulse.say': async () => ({ said }) });
 
 const TTL_MS = 900;
-/** The promise, with a margin for a busy machine. A call that nobody gives up lasts for 20 s. */
-const IN_TIME_MS = TTL_MS + 9000;
+/** Later than any machine needs to give a call up: one that nobody gives up ends with `deadline_exceeded`. */
+const patient = () => ({ deadline: Date.now() + 100_000 });
 const ALIVE = 'orrery.alive.pulse';
 
 describeWithNats('a process that falls silent', (url) => {
@@ -80,12 +80,10 @@ describeWithNats('a process that falls silent', (url) => {
     const before: Promise<unknown>[] = [];
     await vi.waitFor(() => {
       beat();
-      before.push(ask());
+      before.push(ask(patient()));
       expect(asked.alone).toBeGreaterThan(0);
     });
-    const startedAt = performance.now();
     const outcomes = await Promise.all(before);
-    expect(performance.now() - startedAt).toBeLessThan(IN_TIME_MS);
     const lost = outcomes.filter((outcome) => outcome !== 'well');
     for (const outcome of lost)
       expect(outcome).toMatchObject({ code: 'unavailable', facts: { outcome: 'unknown' } });
@@ -125,9 +123,7 @@ describeWithNats('a process that falls silent', (url) => {
     const { ask } = await callers();
     const { asked } = await stoppedProcess();
     await ask({ instance: 'stopped' });
-    const startedAt = performance.now();
-    expect(await ask()).toMatchObject({ facts: { outcome: 'unknown' } });
-    expect(performance.now() - startedAt).toBeLessThan(IN_TIME_MS);
+    expect(await ask(patient())).toMatchObject({ code: 'unavailable', facts: { outcome: 'unknown' } });
     expect(asked).toEqual({ alone: 2, group: 0 });
   });
 });
@@ -148,7 +144,7 @@ describeWithNats('a process that was never heard', (url) => {
     const client = await join();
     await (await join()).serve(contract, answering('well'), { instance: 'well', ttlMs: TTL_MS });
     return (instance: string) =>
-      client.call(say, { text: '' }, inTime({ instance })).then(
+      client.call(say, { text: '' }, inTime({ instance, ...patient() })).then(
         ({ said }) => said,
         (error: unknown) => error,
       );
@@ -159,9 +155,7 @@ describeWithNats('a process that was never heard', (url) => {
     wire.subscribe(`${say.subject}.frozen`, { callback: () => undefined });
     await wire.flush();
     const ask = await caller();
-    const startedAt = performance.now();
     expect(await ask('frozen')).toMatchObject({ code: 'unavailable', facts: { outcome: 'unknown' } });
-    expect(performance.now() - startedAt).toBeLessThan(IN_TIME_MS);
   });
 });
 

@@ -1,6 +1,6 @@
+import { cpuMs } from '@orrery/contracts/test-support';
 import { expect, it } from 'vitest';
 import { functionNames } from '../src/cel/functions/table.js';
-import { cpuMs } from '../src/cpu-time.test-support.js';
 import { compileTemplate, Draws, evaluateTemplate } from '../src/index.js';
 import { grammar, names, randomExpression, seeded } from './random-expressions.js';
 

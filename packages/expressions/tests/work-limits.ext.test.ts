@@ -1,3 +1,4 @@
+import { medianCpuMs } from '@orrery/contracts/test-support';
 import { expect, it } from 'vitest';
 import {
   checkAgainst,
@@ -9,7 +10,6 @@ import {
 } from '../src/index.js';
 import { contracts } from './hostile-contracts.js';
 import { expressions, scope } from './hostile-expressions.js';
-import { medianCpuMs } from './median-cpu-ms.js';
 
 /** Twice what one function, operator or keyword may take on a quiet machine, and what one evaluation may. */
 const ONE_MS = 40;

@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
+import { startPace } from '@orrery/contracts/test-support';
 import { expect, it } from 'vitest';
 import { judgeVersion } from './fake-catalog.js';
 import { plantDeployment, prepareHouse } from './running-runtime.js';
@@ -8,8 +9,7 @@ house.catalog.plantVersion({ ...judgeVersion, event: 'judge', versionId: 80 });
 
 const MODEL_MS = 5;
 /**
- * What the three commits of one run, and the steps between them, may take beside the model: 4 ms on a quiet machine. The
- * bound holds on a busy one too; when every step woke all waiting runs, 200 runs took 14 s.
+ * What the three commits of one run, and the steps between them, may take beside the model: 4 ms on a quiet machine. When every step woke all waiting runs, 200 runs took 14 s.
  */
 const OVERHEAD_MS = 45;
 
@@ -26,13 +26,19 @@ it.each([25, 50, 100, 200])('%i runs that change one instance follow each other'
     bindings: [{ event: 'judge', eventVersion: 1 }],
   });
   await createCounter('hot');
+  using pace = startPace();
   const began = performance.now();
   const body = { event: 'judge', input: { id: 'hot' } };
-  const execution = () => house.call('deployments.execute', { params, body }, { patience: 60_000 });
+  // A slow machine refuses some of so many at once, before anything has happened.
+  const execution = (): Promise<unknown> =>
+    house.call('deployments.execute', { params, body }, { patience: 600_000 }).catch((error) => {
+      if (error.code !== 'overloaded') throw error;
+      return execution();
+    });
   await Promise.all(Array.from({ length: count }, execution));
   const elapsed = performance.now() - began;
   process.stdout.write(`${count} runs: ${Math.round(elapsed)} ms, ${decisions} decisions\n`);
   expect(await counter('hot')).toMatchObject({ revision: count + 1 });
   expect(decisions).toBeLessThanOrEqual(2 * count);
-  expect(elapsed).toBeLessThan(500 + count * (MODEL_MS + OVERHEAD_MS));
+  expect(elapsed).toBeLessThan((500 + count * (MODEL_MS + OVERHEAD_MS)) * pace.slowness());
 });

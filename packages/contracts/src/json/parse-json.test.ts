@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { cpuMs } from '../cpu-time.test-support.js';
 import { parseJson } from './json.js';
 
 /** Keys after which V8 reads others wrong. */
@@ -72,12 +73,6 @@ describe('parseJson', () => {
   );
 
   it('reads deep and long texts in time that grows with their length', () => {
-    const cpuMs = (work: () => unknown) => {
-      const before = process.cpuUsage();
-      work();
-      const { user, system } = process.cpuUsage(before);
-      return (user + system) / 1000;
-    };
     const deep = `${'{"\\n":'.repeat(100_000)}1${'}'.repeat(100_000)}`;
     const marks = `{"\\n":"${'\uf8ff'.repeat(1_000_000)}"}`;
     const slashes = `{"\\n":"${'\\\\'.repeat(1_000_000)}"}`;

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { catalogContract } from '../catalog/contract.js';
 import { chainContract } from '../chain-contract.js';
+import { cpuMs } from '../cpu-time.test-support.js';
 import { accountContract, identityContract } from '../identity/contract.js';
 import { runtimeContract } from '../runtime/contract.js';
 import { liveContract } from '../runtime/live-executions.js';
@@ -77,11 +78,3 @@ it('tells no more of unknown properties than an answer holds', () => {
   const request = { params: {}, query: {}, headers: {}, body };
   expect(cpuMs(() => parse(catalogContract.rpcs['worlds.create'], request))).toBeLessThan(3_000);
 });
-
-/** CPU milliseconds: other processes of a busy machine do not count. */
-function cpuMs(work: () => unknown): number {
-  const before = process.cpuUsage();
-  work();
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / 1000;
-}

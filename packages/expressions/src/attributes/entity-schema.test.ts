@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '@orrery/contracts';
+import { cpuMs } from '@orrery/contracts/test-support';
 import { describe, expect, it } from 'vitest';
-import { cpuMs } from '../cpu-time.test-support.js';
 import { type AttributeShape, applyDefaults, checkState, compileEntitySchema } from './attribute.js';
 
 const horse = compileEntitySchema([

@@ -1,6 +1,6 @@
+import { cpuMs } from '@orrery/contracts/test-support';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cpuMs } from '../cpu-time.test-support.js';
 import { countDue, latestDue, nextDue } from './due-times.js';
 import { describeSchedule } from './schedule.js';
 

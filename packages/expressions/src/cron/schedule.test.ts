@@ -1,5 +1,5 @@
+import { cpuMs } from '@orrery/contracts/test-support';
 import { describe, expect, it } from 'vitest';
-import { cpuMs } from '../cpu-time.test-support.js';
 import { checkCronSchedule } from './schedule.js';
 
 const now = Date.UTC(2026, 10, 21);

@@ -1,6 +1,6 @@
 import type { FieldProblem, JsonObject } from '@orrery/contracts';
+import { cpuMs } from '@orrery/contracts/test-support';
 import { describe, expect, it } from 'vitest';
-import { cpuMs } from '../cpu-time.test-support.js';
 import { compileContract } from '../schemas/compile-contract.js';
 import { compileTemplate } from '../templates/compile-template.js';
 import { CRON_NAME_KINDS, DIRECT_NAME_KINDS } from '../templates/template-names.js';

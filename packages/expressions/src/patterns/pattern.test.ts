@@ -1,6 +1,6 @@
+import { cpuMs } from '@orrery/contracts/test-support';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cpuMs } from '../cpu-time.test-support.js';
 import { compilePattern, MAX_PATTERN_LENGTH } from './pattern.js';
 
 function tests(source: string, text: string): boolean | string {

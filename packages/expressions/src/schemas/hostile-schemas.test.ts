@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '@orrery/contracts';
+import { cpuMs } from '@orrery/contracts/test-support';
 import { describe, expect, it } from 'vitest';
-import { cpuMs } from '../cpu-time.test-support.js';
 import { findCertainRefusals } from '../mistakes/find-contract-mistakes.js';
 import { CRON_NAME_KINDS } from '../templates/template-names.js';
 import { compileContract } from './compile-contract.js';

@@ -1,5 +1,5 @@
+import { cpuMs } from '@orrery/contracts/test-support';
 import { describe, expect, it } from 'vitest';
-import { cpuMs } from '../cpu-time.test-support.js';
 import { compileTemplate } from './compile-template.js';
 import { evaluateTemplate } from './evaluate-template.js';
 
