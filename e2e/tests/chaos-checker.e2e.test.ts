@@ -5,6 +5,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { apiClient } from '../src/api/api-client.js';
 import { type Evidence, type JournalRow, readEntries } from '../src/chaos/check/evidence.js';
 import { findAll } from '../src/chaos/check/find-all.js';
+import { wrongFollowUps } from '../src/chaos/check/follow-ups.js';
 import { linesAbout, secretsIn } from '../src/chaos/check/logs.js';
 import { untilEnded } from '../src/chaos/check/until-ended.js';
 import { FAULTS } from '../src/chaos/faults/play-plan.js';
@@ -349,6 +350,52 @@ describe('the checker of chaos', () => {
       const what = (await whatOf(url, { ...evidence, entries: all as never })).filter((one) =>
         one.startsWith('payments'),
       );
+      if (found === undefined) expect(what).toEqual([]);
+      else expect(what.join('\n')).toMatch(found);
+    });
+  });
+
+  describe('compares follow-ups with what was bound:', () => {
+    const bind = (seq: number, bindings: object[]) => ({
+      seq,
+      kind: 'bindings_updated',
+      input: { bindings },
+    });
+    const [leads, follows] = ['lead', 'follow'].map((event) => (eventVersion: number) => ({
+      event,
+      eventVersion,
+    }));
+    const done = { kind: 'execution', status: 'succeeded', trigger: 'api' };
+    const leader = { ...done, seq: 2, ...leads?.(1), input: { operation: 1 } };
+    const follower = {
+      ...{ ...done, seq: 4, ...follows?.(2), trigger: 'timer' },
+      ...{ input: { leader: 1, led: 1 }, result: { by: 2 } },
+    };
+    const bound = [bind(1, [leads?.(1) ?? {}, follows?.(1) ?? {}]), bind(3, [follows?.(2) ?? {}])];
+    it.each([
+      ['all is right', [leader, follower], undefined],
+      ['one was never executed', [leader], /operation 1 has 0 follow-ups/],
+      ['one was executed twice', [leader, follower, { ...follower, seq: 5 }], /operation 1 has 2 follow-ups/],
+      ['one failed', [leader, { ...follower, status: 'failed' }], /has entry 4: timer, failed/],
+      ['one that nobody set', [follower], /operation 1 has a follow-up, and has not succeeded/],
+      [
+        'the version of before was executed',
+        [leader, { ...follower, eventVersion: 1, result: { by: 1 } }],
+        /entry 4 executes version 1 of follow, and 2 was bound/,
+      ],
+      [
+        'another version has decided',
+        [leader, { ...follower, result: { by: 1 } }],
+        /another version has decided/,
+      ],
+      [
+        'the follow-up of another version was set',
+        [leader, { ...follower, input: { leader: 1, led: 2 } }],
+        /has the follow-up of another version/,
+      ],
+    ])('%s', (_what, executions, found) => {
+      const entries = [...bound, ...executions].sort((a, b) => a.seq - b.seq);
+      const what = wrongFollowUps({ entries: entries as never });
       if (found === undefined) expect(what).toEqual([]);
       else expect(what.join('\n')).toMatch(found);
     });

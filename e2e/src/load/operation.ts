@@ -6,6 +6,7 @@ export type OperationKind =
   | 'pushed'
   | 'asynchronous'
   | 'later'
+  | 'leading'
   | 'ai'
   | 'public'
   | 'paid'

@@ -9,6 +9,7 @@ import type { ReceivedWebhook } from '../house/webhooks.js';
 /** An entry of a journal, as PostgreSQL has it. */
 export interface JournalRow extends OperationEntry {
   readonly event: string | null;
+  readonly eventVersion: number | null;
   readonly result: JsonObject | null;
   readonly paymentKey: string | null;
   readonly hash: string;
@@ -55,7 +56,7 @@ export interface Evidence {
 export async function readEntries(databaseUrl: string): Promise<JournalRow[]> {
   return query<JournalRow>(
     databaseUrl,
-    `select d.address as deployment, j.seq::int, j.id, j.kind, j.event, j.trigger, j.status, j.input, j.changes, j.result,
+    `select d.address as deployment, j.seq::int, j.id, j.kind, j.event, j.event_version as "eventVersion", j.trigger, j.status, j.input, j.changes, j.result,
        j.payment_key as "paymentKey", j.hash
      from runtime.journal j join runtime.deployments d on d.id = j.deployment_id order by j.deployment_id, j.seq`,
   );

@@ -2,6 +2,7 @@ import { findScheduleViolations } from '../../invariants/find-schedule-violation
 import { findViolations } from '../../invariants/find-violations.js';
 import { operationOf, wrongOperations } from '../../load/wrong-operations.js';
 import type { Evidence } from './evidence.js';
+import { wrongFollowUps } from './follow-ups.js';
 import { wrongPayments } from './payments.js';
 import { wrongPushes } from './pushes.js';
 import { wrongWebhooks } from './webhooks.js';
@@ -20,6 +21,7 @@ export async function findAll(databaseUrl: string, evidence: Evidence): Promise<
     ...named('journals and states', await findViolations(databaseUrl)),
     ...named('each operation at most once', wrongOperations(evidence)),
     ...named('schedules', [...violations, ...twice]),
+    ...named('follow-ups', wrongFollowUps(evidence)),
     ...named('payments', wrongPayments(evidence)),
     ...named('pushes', wrongPushes(evidence)),
     ...named('webhooks', wrongWebhooks(evidence)),

@@ -126,6 +126,13 @@ const write: Perform = async ({ client, random, log, worlds }) => {
   await performOnce(client, replaced, { method: 'PUT', path: one, body: { state }, headers });
 };
 
+/** Binds another version, or the same, of what leads or follows, while follow-ups are pending. */
+const rebind: Perform = async ({ client, random, worlds }) => {
+  const path = `/api${random.anyOf(worlds.following)}/event-bindings`;
+  const body = [{ event: random.anyOf(['lead', 'follow']), eventVersion: random.anyOf([1, 2]) }];
+  await client.ask({ method: 'PUT', path, body });
+};
+
 /** How often each kind is drawn, and how it is done. */
 export const KINDS: readonly { readonly weight: number; readonly perform: Perform }[] = [
   { weight: 8, perform: execute('direct', ({ counting }) => counting) },
@@ -133,6 +140,8 @@ export const KINDS: readonly { readonly weight: number; readonly perform: Perfor
   { weight: 3, perform: execute('ai', ({ judged }) => judged, 'judge') },
   { weight: 2, perform: asynchronous },
   { weight: 3, perform: later },
+  { weight: 3, perform: execute('leading', ({ following }) => following, 'lead') },
+  { weight: 1, perform: rebind },
   { weight: 3, perform: publicly },
   { weight: 2, perform: paid },
   { weight: 3, perform: write },

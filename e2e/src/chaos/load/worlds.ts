@@ -1,5 +1,6 @@
 import { apiClient } from '../../api/api-client.js';
 import { counterWorld } from '../../worlds/counter-world.js';
+import { followingWorld } from '../../worlds/following-world.js';
 import { counting, makeWorld } from '../../worlds/make-world.js';
 import { publicWorld } from '../../worlds/public-world.js';
 import { scheduledWorld } from '../../worlds/scheduled-world.js';
@@ -14,6 +15,8 @@ export interface Worlds {
   /** Public ones, which sell an event. */
   readonly open: readonly string[];
   readonly scheduled: readonly string[];
+  /** Those whose executions have follow-ups. */
+  readonly following: readonly string[];
 }
 
 const judge = {
@@ -52,6 +55,7 @@ export async function makeWorlds(url: string, key: string, each: number): Promis
     pushed: await many(deployPushed),
     judged: await many(async () => (await judged.deploy()).path),
     open: await many(open),
+    following: await many((await followingWorld(api)).deploy),
     scheduled: await many((await scheduledWorld(api, '* * * * *')).deploy),
   };
 }
