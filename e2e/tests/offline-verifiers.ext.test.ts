@@ -81,7 +81,11 @@ describeWithProgram('python3', 'verifiers that share nothing but the specificati
     return found;
   }
 
-  it(`agree on the histories of ${WORLDS} random worlds, and on every decision in them`, async () => {
+  // A busy machine takes ten seconds for a world.
+  const timeout = WORLDS * 60_000;
+  it(`agree on the histories of ${WORLDS} random worlds, and on every decision in them`, {
+    timeout,
+  }, async () => {
     const stories = fc.sample(story(15), { numRuns: WORLDS, seed });
     await runClientsOver(LANES, stories, (one) => playStory(api, one));
     const deployments = await deploymentsOf();
