@@ -1,5 +1,11 @@
 import { createHash, createHmac } from 'node:crypto';
-import { canonicalHash, type HashedEntry, type HistoryEntry, type KeptDefinition } from '@orrery/contracts';
+import {
+  canonicalHash,
+  EVALUATOR,
+  type HashedEntry,
+  type HistoryEntry,
+  type KeptDefinition,
+} from '@orrery/contracts';
 import { commitmentOf, hashOfDefinition, QUICKNET_HASH, seedOf } from '@orrery/deciding';
 import type { Client } from 'pg';
 import { rewriteChain } from './rewrite-chain.js';
@@ -188,7 +194,9 @@ export const OF_DECISIONS: Readonly<Record<string, Tampering>> = {
   'another timer, all hashes new': rewritten('later', ({ timers = [] }) => ({
     timers: timers.map((timer) => ({ ...timer, dueAt: '2036-01-01T00:00:00.000Z' })),
   })),
-  'another revision of the rules, all hashes new': rewritten('leaders', () => ({ evaluator: 1 })),
+  'another revision of the rules, all hashes new': rewritten('leaders', () => ({
+    evaluator: EVALUATOR + 1,
+  })),
   'another definition named, all hashes new': ({ client, story, journal: before }) => {
     const other = before.findLast(byEvent('leaders'))?.versionHash ?? null;
     const last = before.findLast(byEvent('clock'))?.seq;
