@@ -1,6 +1,7 @@
 import { canonicalHash } from '@orrery/contracts';
 import type { RoutedRpc } from '../../core/requests/operation.js';
-import { at, RECORD_EXAMPLES, versionHash } from './example-records.js';
+import { at, versionHash } from './example-entry.js';
+import { RECORD_EXAMPLES } from './example-records.js';
 import { daily } from './examples.js';
 import type { JsonSchema } from './schema-book.js';
 

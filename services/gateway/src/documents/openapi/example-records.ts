@@ -1,6 +1,21 @@
 import { canonicalHash } from '@orrery/contracts';
+import { ACCOUNT_EXAMPLES } from './example-accounts.js';
+import {
+  answer,
+  asset,
+  at,
+  decided,
+  digest,
+  entry,
+  hashed,
+  payment,
+  pushed,
+  shown,
+  times,
+  versionHash,
+} from './example-entry.js';
 import { LIMITS_EXAMPLE } from './example-limits.js';
-import { daily, direct, PATH_EXAMPLES, speed, wallet, webhook, wins } from './examples.js';
+import { daily, direct, PATH_EXAMPLES, speed, webhook, wins } from './examples.js';
 
 const {
   idOrAddress,
@@ -9,15 +24,9 @@ const {
   executionId,
   instanceId = '',
   chain,
-  id,
   webhookId,
 } = PATH_EXAMPLES;
 
-/** A time of the morning on which all of it happened. */
-export const at = (minuteAndSecond: string) => `2026-11-21T09:${minuteAndSecond}.000Z`;
-const times = { createdAt: at('30:00'), updatedAt: at('30:00') };
-
-export const versionHash = canonicalHash(direct);
 const version = {
   id: 1,
   eventId: 1,
@@ -47,76 +56,8 @@ const webhookShown = {
   ...times,
 };
 
-const input = { winner: instanceId };
-const stateChanges = { [`horse:${instanceId}`]: { wins: 4 } };
-/** The members that the hash of an entry covers. */
-const hashed = {
-  v: 2,
-  deployment: deployment ?? '',
-  id: historyId,
-  seq: 5,
-  kind: 'execution',
-  event: 'race-result',
-  eventVersion: 1,
-  versionHash,
-  trigger: 'admin',
-  caller: 'account:1',
-  status: 'succeeded',
-  input,
-  changes: [{ entitySchema: 'horse', instanceId, op: 'update', set: { wins: 4 }, unset: [], revision: 2 }],
-  result: input,
-  error: null,
-  llmHash: null,
-  attestation: null,
-  paymentKey: null,
-  executedAt: at('31:00'),
-  prevHash: canonicalHash({ seq: 4 }),
-  decidedAt: at('31:00'),
-  evaluator: 2,
-};
-const entry = { ...hashed, hash: canonicalHash(hashed), stateChanges };
-const decided = { event: 'race-result', eventVersion: 1, stateChanges, result: input, attestation: null };
-const answer = {
-  kind: 'committed',
-  historyId,
-  seq: entry.seq,
-  ...decided,
-  pushes: [{ chain, status: 'queued' }],
-};
-
 const origin = `orrery.example/0x${'5a'.repeat(20)}/1`;
 const rootHash = canonicalHash('leaves 1 to 5');
-
-const transaction = `0x${'7e'.repeat(32)}`;
-const pushed = {
-  chain,
-  number: 1,
-  status: 'confirmed',
-  transaction,
-  block: 34_210_771,
-  explorerUrl: `https://sepolia.basescan.org/tx/${transaction}`,
-  error: null,
-};
-const digest = canonicalHash({ ...decided, v: 1, number: 1, historyId, entryHash: entry.hash });
-
-const asset = { decimals: 6, network: 'base-sepolia', asset: '0x036cbd53842c5426634e7929541ec2318f3dcf7e' };
-const payer = `0x${'3c'.repeat(20)}`;
-const payment = {
-  paymentKey: `eip155:84532/${asset.asset}/${payer}/0x${'91'.repeat(32)}`,
-  amount: '50000',
-  ...asset,
-  payTo: `0x${'2b'.repeat(20)}`,
-  payer,
-  status: 'settled',
-  transaction: `0x${'8d'.repeat(32)}`,
-  event: 'race-result',
-  wallet,
-  inputHash: canonicalHash(input),
-  seq: 6,
-  reason: null,
-  createdAt: at('32:00'),
-  updatedAt: at('32:02'),
-};
 
 const occurrence = {
   id: 1,
@@ -136,21 +77,6 @@ const occurrence = {
   startedAt: '2026-11-22T08:00:00.004Z',
   endedAt: '2026-11-22T08:00:00.031Z',
 };
-
-const account = { id: 1, name: 'racing club', wallet: null, quotas: { worlds: 10 }, ...times };
-const key = {
-  id,
-  name: 'scoreboard',
-  scopes: ['read'],
-  createdAt: at('33:00'),
-  expiresAt: null,
-  lastUsedAt: null,
-  madeBy: null,
-};
-const token = `orrery_${id}${'a'.repeat(49)}`;
-const cost = { calls: 24, inputTokens: 30_960, outputTokens: 2_880, usd: 0.0138 };
-
-const shown = { ...entry, llm: null, payment: null, pushes: [pushed], durationMs: 1.4 };
 
 const timer = {
   timerId: '0190f3c2-7c1e-8a10-8c00-000000000005',
@@ -399,12 +325,6 @@ export const RECORD_EXAMPLES: Readonly<Record<string, unknown>> = {
     timers: { pending: 1, overdue: 0, nextDueAt: '2026-11-21T10:30:00.000Z' },
     ...{ payments: [], modelsUsdToday: 0.0042 },
   },
-  AiUsage: {
-    from: '2026-11-21',
-    to: '2026-11-21',
-    totals: cost,
-    days: [{ day: '2026-11-21', event: 'race-report', ...cost }],
-  },
   SchedulePreview: {
     schedule: '0 9 * * *',
     timezone: 'UTC',
@@ -425,31 +345,6 @@ export const RECORD_EXAMPLES: Readonly<Record<string, unknown>> = {
     lastError: null,
   },
   Occurrence: occurrence,
-  Me: { account, key: { id, scopes: ['read', 'write', 'execute', 'keys'], expiresAt: null } },
-  Key: key,
-  CreatedKey: { ...key, token },
-  Challenge: {
-    message: [
-      'orrery.example wants you to sign in with your Solana account:',
-      wallet,
-      '',
-      'Create the API key "scoreboard" for Orrery, with the scopes read, good until it is revoked. This costs nothing and moves nothing.',
-      '',
-      'URI: https://orrery.example',
-      'Version: 1',
-      'Nonce: 5b1f0c6e9d7a4382',
-      `Issued At: ${at('33:00')}`,
-      `Expiration Time: ${at('38:00')}`,
-    ].join('\n'),
-    expiresAt: at('38:00'),
-  },
-  SignedIn: {
-    token,
-    keyId: id,
-    scopes: ['read', 'write', 'execute', 'keys'],
-    expiresAt: '2026-11-22T09:33:00.000Z',
-    account,
-  },
-  SignInMethods: { wallet: true },
+  ...ACCOUNT_EXAMPLES,
   Limits: LIMITS_EXAMPLE,
 };
