@@ -2,7 +2,6 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createOrrery, type Deployment } from '@orrery/sdk';
-import { systemClock } from '@orrery/service-kit';
 import { freePort } from '@orrery/testing/servers';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';

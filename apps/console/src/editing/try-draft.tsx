@@ -92,7 +92,7 @@ function WithInput({ of, event, draft, contract, kept, onInput }: WithInputProps
       tryDraft(orrery, of, { event: event.trim() || 'event', definition: versionBodyOf(draft), input }),
   });
   const from = [draft, entered, of.deployment];
-  const isStale = run.variables !== undefined && run.variables.from.some((part, at) => part !== from[at]);
+  const isStale = run.variables?.from.some((part, at) => part !== from[at]) === true;
   const start = () => {
     const read = readEntered(form, entered);
     setProblems(read.ok ? NONE : read.problems);

@@ -1,4 +1,5 @@
 import { at, times } from './example-entry.js';
+import { LIMITS_EXAMPLE } from './example-limits.js';
 import { PATH_EXAMPLES, wallet } from './examples.js';
 
 const { id } = PATH_EXAMPLES;
@@ -16,7 +17,7 @@ const key = {
 const token = `orrery_${id}${'a'.repeat(49)}`;
 const cost = { calls: 24, inputTokens: 30_960, outputTokens: 2_880, usd: 0.0138 };
 
-/** Records of accounts, their keys, their sign-in and what models cost them. */
+/** Records of accounts, their keys, their sign-in, their limits and what models cost them. */
 export const ACCOUNT_EXAMPLES = {
   AiUsage: {
     from: '2026-11-21',
@@ -50,4 +51,5 @@ export const ACCOUNT_EXAMPLES = {
     account,
   },
   SignInMethods: { wallet: true },
+  Limits: LIMITS_EXAMPLE,
 };

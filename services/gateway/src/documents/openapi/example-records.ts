@@ -14,7 +14,6 @@ import {
   times,
   versionHash,
 } from './example-entry.js';
-import { LIMITS_EXAMPLE } from './example-limits.js';
 import { daily, direct, PATH_EXAMPLES, speed, webhook, wins } from './examples.js';
 
 const {
@@ -346,5 +345,4 @@ export const RECORD_EXAMPLES: Readonly<Record<string, unknown>> = {
   },
   Occurrence: occurrence,
   ...ACCOUNT_EXAMPLES,
-  Limits: LIMITS_EXAMPLE,
 };
