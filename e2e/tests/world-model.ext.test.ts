@@ -9,7 +9,7 @@ import { playStories } from '../src/world-model/play-story.js';
 const seed = Number(process.env.ORRERY_SEED ?? 20_261_121);
 const stories = Number(process.env.ORRERY_STORIES ?? 400);
 
-it(`${stories} random stories end as a simple model foretells`, { timeout: 900_000 }, async () => {
+it(`${stories} random stories end as a simple model foretells`, { timeout: 3_600_000 }, async () => {
   await using database = await createTestDatabase();
   await using system = await startAllInOne(database.url, { RATE_LIMITS: 'false' });
   const api = apiClient(system.url, system.key);

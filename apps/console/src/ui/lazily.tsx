@@ -1,6 +1,6 @@
 import { type ComponentType, lazy, type ReactNode, Suspense, useState } from 'react';
 import { Progress } from './messages.js';
-import { loaded, PartBoundary } from './not-loaded.js';
+import { loaded, loadedAnew, PartBoundary } from './not-loaded.js';
 
 interface Words {
   /** "The editor". */
@@ -14,10 +14,9 @@ export function lazily<Props extends object>(
   words: Words,
   load: () => Promise<{ default: ComponentType<Props> }>,
 ) {
-  const attempt = (): ComponentType<Props> => lazy(() => loaded(load));
-  const part = { now: attempt() };
+  const part: { now: ComponentType<Props> } = { now: lazy(() => loaded(load)) };
   const again = () => {
-    part.now = attempt();
+    part.now = lazy(() => loadedAnew(load));
   };
   return (props: Props) => (
     <Retried {...words} onRetry={again}>

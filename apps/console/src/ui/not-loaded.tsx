@@ -16,6 +16,18 @@ export const loaded = <Part,>(load: () => Promise<Part>): Promise<Part> =>
     throw new NotLoaded(cause);
   });
 
+const FILE = /https?:\S+\.js/;
+
+/** Loads a part that may not have come before: Chromium keeps a file that did not come as failed, so it gets another address. */
+export const loadedAnew = <Part,>(load: () => Promise<Part>): Promise<Part> =>
+  loaded(() =>
+    load().catch((cause: unknown) => {
+      const file = FILE.exec(String(cause))?.[0];
+      if (file === undefined) throw cause;
+      return import(/* @vite-ignore */ `${file}?again=${Date.now()}`) as Promise<Part>;
+    }),
+  );
+
 /** Loads the page anew once the server answers: the browser's own page of errors leads nowhere. */
 export function Reload() {
   const reload = useMutation({
