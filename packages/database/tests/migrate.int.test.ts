@@ -100,33 +100,6 @@ describe('migrate', () => {
     expect(await tablesOf(database.db)).toContain('roofs');
   });
 
-  it('lets others pass while it waits for a lock, and gets it once that is free', async () => {
-    const database = await open<unknown>(await newDatabaseUrl());
-    await migrate({ database, migrations, logger: quiet });
-    const holder = await database.pool.connect();
-    await holder.query('begin');
-    await holder.query('select from walls');
-    const doors = {
-      up: async (db: Kysely<unknown>) => {
-        await sql`lock table doors`.execute(db);
-        await sql`alter table walls add column height integer`.execute(db);
-      },
-    };
-    const migrated = migrate({
-      database,
-      migrations: { ...migrations, '0003_height': doors },
-      logger: quiet,
-    });
-    await vi.waitFor(async () => expect(await waitingForLocks(database.db)).toBe(1));
-    // Both tables are locked or waited for by the migration: it lets go of them by itself.
-    await holder.query('select from doors');
-    await database.pool.query('select from walls');
-    await holder.query('commit');
-    holder.release();
-    await migrated;
-    await database.pool.query('select height from walls');
-  });
-
   it('names a broken migration and rolls all of them back', async () => {
     const database = await open<unknown>(await newDatabaseUrl());
     const broken = { ...migrations, '0003_roofs': creates('walls') };

@@ -31,13 +31,6 @@ const LOCK_TABLE = 'migration_lock';
 const CONNECT_MS = 30_000;
 
 /**
- * A migration waits no longer for the locks of others, in milliseconds: executions wait behind it meanwhile, and a deadlock
- * with one of them would end after a second with its refusal. It begins anew until it gets all locks that it needs.
- */
-const LOCK_MS = 300;
-const LOCK_POLICY = { attempts: 200, baseMs: 50, maxMs: 500 };
-
-/**
  * Brings a service's schema to the state that this build knows. Any number of replicas may call it at once: one
  * migrates, the others wait. All pending migrations run in one transaction. Where the connection is lost, it is tried again
  * for a few seconds.
@@ -54,20 +47,15 @@ export function migrate(options: MigrateOptions): Promise<void> {
       'the connection was lost during a migration; retrying',
     );
   const policy = { ...FIRST_CONTACT, retryable: isConnectionTrouble };
-  const withLocks = () =>
-    retry(() => migrateOnce(options), { ...LOCK_POLICY, retryable: isLockedOut }, { clock: systemClock });
-  return retry(withLocks, policy, { clock: systemClock, onRetry }).catch((error: unknown) => {
-    if (isLockedOut(error))
+  return retry(() => migrateOnce(options), policy, { clock: systemClock, onRetry }).catch(
+    (error: unknown) => {
+      if (!isConnectionTrouble(error)) throw error;
       throw new StartupError(
-        `Other transactions kept the locks that the migration of the schema ${schema} needs: end them (pg_stat_activity) and start again.`,
+        `The connection to PostgreSQL was lost while the schema ${schema} was migrated (${reasonOf(error)}): nothing is half done, see that the server runs and start again.`,
         { cause: error },
       );
-    if (!isConnectionTrouble(error)) throw error;
-    throw new StartupError(
-      `The connection to PostgreSQL was lost while the schema ${schema} was migrated (${reasonOf(error)}): nothing is half done, see that the server runs and start again.`,
-      { cause: error },
-    );
-  });
+    },
+  );
 }
 
 const CONNECTION: ReadonlySet<string> = new Set(['unavailable', 'unknown_outcome']);
@@ -75,11 +63,6 @@ const CONNECTION: ReadonlySet<string> = new Set(['unavailable', 'unknown_outcome
 /** The server is away, restarts or lost the connection: neither the schema nor this build is at fault. */
 const isConnectionTrouble = (error: unknown): boolean =>
   !(error instanceof StartupError) && CONNECTION.has(classifyPostgresError(error).kind);
-
-const LOCKED_OUT: ReadonlySet<unknown> = new Set(['55P03', '40P01']);
-
-/** Another transaction holds what the migration needs: it is rolled back, and can begin anew. */
-const isLockedOut = (error: unknown): boolean => LOCKED_OUT.has((error as { code?: unknown } | null)?.code);
 
 /** The first line of what the driver says, or its code. */
 function reasonOf(error: unknown): string {
@@ -101,7 +84,6 @@ async function migrateOnce({ database, migrations, logger }: MigrateOptions): Pr
     await pool.query(`select pg_advisory_lock(hashtext('orrery.migrate'), hashtext($1))`, [database.schema]);
     await pool.query(`create schema if not exists "${database.schema}"`);
     await refuseNewerSchema(pool, database.schema, migrations);
-    await pool.query(`set lock_timeout = ${LOCK_MS}`);
     await migrateToLatest(pool, database.schema, migrations, logger);
   } finally {
     await close();
@@ -135,7 +117,7 @@ async function migrateToLatest(
     migrationLockTableName: LOCK_TABLE,
   });
   const { error, results = [] } = await migrator.migrateToLatest();
-  if (isConnectionTrouble(error) || isLockedOut(error)) throw error;
+  if (isConnectionTrouble(error)) throw error;
   if (error !== undefined) throw migrationFailure(schema, results, error);
   const names = results.map(({ migrationName }) => migrationName);
   if (names.length > 0) logger.info({ schema, migrations: names }, 'migrated');
