@@ -6,8 +6,6 @@ import { statements } from '@orrery/database';
  * `departed_deployments`: those that have left, or are leaving, as long as their other rows are here.
  */
 export const moves = statements(`
-  -- Every commit locks this first: none is under way with a part of its locks, which would end in a deadlock.
-  lock table runtime.partitions;
   alter table runtime.bindings drop constraint bindings_deployment_id_fkey;
   alter table runtime.claimed_schemas drop constraint claimed_schemas_deployment_id_fkey;
   alter table runtime.runs drop constraint runs_deployment_id_fkey;
