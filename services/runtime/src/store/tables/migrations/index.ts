@@ -16,9 +16,10 @@ import { attributeIndexes } from './0053-attribute-indexes.js';
 import { activity } from './0055-activity.js';
 import { partsOfBlocks } from './0057-parts-of-blocks.js';
 import { moves } from './0058-moves.js';
+import { locksFirst } from './locks-first.js';
 
 /** In the order of their names; one that has been released is never changed. */
-export const migrations: Record<string, Migration> = {
+export const migrations: Record<string, Migration> = locksFirst({
   ...until0011,
   ...until0023,
   '0024_published': published,
@@ -36,4 +37,4 @@ export const migrations: Record<string, Migration> = {
   '0055_activity': activity,
   '0057_parts_of_blocks': partsOfBlocks,
   '0058_moves': moves,
-};
+});
