@@ -48,7 +48,8 @@ import type { DeploymentState } from '../../store/state/deployment-state.js';
 import type { MemoryInstance } from '../../store/state/instance-memory.js';
 import { releaseEmptySchema } from '../claims/claims.js';
 import type { RuntimeContext } from '../context.js';
-import { createRunQuery, isQuery, queryInstances, queryReads } from './queries.js';
+import { isQuery, queryInstances, queryReads } from './queries.js';
+import { createRunQuery } from './run-query.js';
 
 type Rpcs = typeof instanceRpcs;
 type Reads = Pick<Rpcs, 'instances.list' | 'instances.get'>;

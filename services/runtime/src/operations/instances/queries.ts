@@ -16,10 +16,8 @@ import {
   readWhere,
   writeCursor,
 } from '../../core/queries/read-query.js';
-import { FairSlots } from '../../runs/asking/call-limits.js';
 import type { SeenDeployment } from '../../store/deployments/deployment-directory.js';
 import { recordOf } from '../../store/deployments/instance-store.js';
-import { computedTo } from '../../store/deployments/past-instances.js';
 import {
   earlierGroups,
   earlierPage,
@@ -32,51 +30,8 @@ import {
   queryRank,
 } from '../../store/deployments/queries/present-instances.js';
 import { type InstanceQuery, sourced } from '../../store/deployments/queries/query-source.js';
-import { QueryWork, withinTime } from '../../store/deployments/queries/query-work.js';
-import { readPast } from '../../store/journal/verify/verify-journal.js';
-import type { Db } from '../../store/tables/schema.js';
 import type { RuntimeContext } from '../context.js';
-
-/** How long a query waits for its turn, in milliseconds, until it is refused. */
-const MAX_WAIT_MS = 5000;
-const MAX_WAITING = 1000;
-
-/** Runs a query in its turn; deployments take turns. */
-type RunQuery = <T>(
-  { deployment, atSeq }: { readonly deployment: SeenDeployment; readonly atSeq: number | undefined },
-  call: Pick<CallContext, 'signal' | 'deadline'>,
-  query: (db: Db, work: QueryWork) => Promise<T>,
-) => Promise<T>;
-
-export function createRunQuery(context: RuntimeContext): RunQuery {
-  const { clock, pools } = context;
-  const slots = new FairSlots(pools.queriesAtOnce);
-  let waiting = 0;
-  return async ({ deployment, atSeq }, { signal, deadline }, query) => {
-    if (atSeq !== undefined) await computedTo(context, deployment.id, atSeq, signal);
-    if (waiting >= MAX_WAITING) throw new ServiceError('overloaded');
-    const late = AbortSignal.timeout(MAX_WAIT_MS);
-    const begun = new AbortController();
-    const work = () => {
-      begun.abort();
-      const run = () => withinTime(() => query(pools.queries.db, new QueryWork(clock, signal)));
-      return atSeq === undefined ? run() : readPast(context, deployment, atSeq, { signal, deadline }, run);
-    };
-    waiting += 1;
-    begun.signal.addEventListener('abort', () => (waiting -= 1), { once: true });
-    try {
-      return await slots.run(
-        { who: String(deployment.id), isFirst: false },
-        AbortSignal.any([signal, late]),
-        work,
-      );
-    } catch (error) {
-      throw !begun.signal.aborted && error === late.reason ? new ServiceError('overloaded') : error;
-    } finally {
-      begun.abort();
-    }
-  };
-}
+import type { RunQuery } from './run-query.js';
 
 interface ListQuery {
   readonly entitySchema?: string | undefined;
@@ -111,7 +66,8 @@ export async function queryInstances(
   const identity = [entitySchema, where, orderBy, atSeq];
   const query = { deploymentId: deployment.id, entitySchema, condition: readWhere(where), order };
   const page = { limit, after: readCursor(identity, order.length, asked.cursor) };
-  const found = await runQuery({ deployment, atSeq }, call, async (db, work) => {
+  const question = ['list', ...identity, limit, asked.cursor, count];
+  const found = await runQuery({ deployment, atSeq, question }, call, async (db, work) => {
     if (atSeq !== undefined) return earlierPage(db, { ...query, seq: atSeq }, page, work);
     const now = await sourced(db, query);
     const rows = await queryPage(db, now, page, work);
@@ -138,7 +94,8 @@ export function queryReads(context: RuntimeContext, runQuery: RunQuery): Handler
       const condition = readWhere(where);
       const deployment = await reading.run(call.signal, () => access.see(params, call.caller));
       const query: InstanceQuery = { deploymentId: deployment.id, entitySchema, condition, order: [] };
-      const groups = await runQuery({ deployment, atSeq }, call, async (db, work) =>
+      const question = ['aggregate', asked];
+      const groups = await runQuery({ deployment, atSeq, question }, call, async (db, work) =>
         atSeq === undefined
           ? queryGroups(db, await sourced(db, query), aggregation, work)
           : earlierGroups(db, { ...query, seq: atSeq }, aggregation, work),
@@ -151,7 +108,8 @@ export function queryReads(context: RuntimeContext, runQuery: RunQuery): Handler
       const { instanceId } = params;
       const query = { deploymentId: deployment.id, entitySchema, condition: undefined, order };
       const path = { instanceId, entitySchema };
-      const place = await runQuery({ deployment, atSeq }, call, async (db, work) =>
+      const question = ['rank', instanceId, entitySchema, orderBy, atSeq];
+      const place = await runQuery({ deployment, atSeq, question }, call, async (db, work) =>
         atSeq === undefined
           ? queryRank(db, await sourced(db, query), path)
           : earlierRank(db, { ...query, seq: atSeq }, path, work),
