@@ -11,6 +11,8 @@ import type { RuntimeContext } from '../context.js';
 /** How long a query waits for its turn, in milliseconds, until it is refused. */
 const MAX_WAIT_MS = 5000;
 const MAX_WAITING = 1000;
+/** The longest rest after a query, in milliseconds. */
+const MAX_REST_MS = 500;
 
 type Call = Pick<CallContext, 'signal' | 'deadline'>;
 
@@ -43,7 +45,7 @@ export function createRunQuery(context: RuntimeContext): RunQuery {
       const startedAt = clock.monotonic();
       await shared.run(run);
       // Executions have the processor for as long: queries that follow each other slow them down otherwise.
-      await clock.sleep(clock.monotonic() - startedAt);
+      await clock.sleep(Math.min(clock.monotonic() - startedAt, MAX_REST_MS));
     };
     slots.run({ who: String(deploymentId), isFirst: false }, shared.signal, turn).catch(() => undefined);
     return shared;
