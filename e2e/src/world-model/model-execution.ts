@@ -90,7 +90,7 @@ function run(
   if (new Set(proposed.map(({ key }) => key)).size < proposed.length) fail('template_failed');
   for (const { change } of proposed)
     if (plan.modes !== null && plan.modes[change.schema] === undefined) fail('change_not_allowed');
-  const applied = proposed.map((one) => apply(world, plan, instances, one));
+  const applied = proposed.sort(byKey).map((one) => apply(world, plan, instances, one));
   checkGuards(plan, applied);
   for (const { schema, after } of applied)
     if (after !== null && !isValid(schema, after)) fail('invalid_state');
@@ -167,6 +167,9 @@ function propose(change: ChangePlan, input: JsonObject, entities: Entities): Pro
   );
   return { key: `${change.schema}:${id}`, change, operands };
 }
+
+/** As RFC 8785 orders members: which of two wrong changes is refused depends on it. */
+const byKey = (one: Proposed, other: Proposed): number => (one.key < other.key ? -1 : 1);
 
 interface Applied {
   key: string;
