@@ -1,43 +1,20 @@
-import { createTestDatabase } from '@orrery/testing';
-import { query } from '@orrery/testing/servers';
-import { expect, it } from 'vitest';
-import { createProgram } from '../src/program.js';
+import { OPERATOR } from '@orrery/runtime/operator';
+import { Resources } from '@orrery/service-kit';
+import { PATIENT } from '@orrery/testing';
+import { query, withClient } from '@orrery/testing/servers';
+import { expect, it, vi } from 'vitest';
+import { prepareTwo } from './two-databases.js';
 
-const runIn = (env: Record<string, string>) => async (command: string) => {
-  const lines: string[] = [];
-  const io = { write: (line: string) => lines.push(line), note: () => undefined, confirm: async () => false };
-  const program = createProgram({ env, ...io });
-  const words = command.split(' ').slice(2);
-  await program.parseAsync(['node', 'orrery', ...words]).catch((error: Error) => lines.push(error.message));
-  return lines;
-};
+/** The address for a connection under a name: that of `OPERATOR` is taken for a command's. */
+function under(name: string, address: string): string {
+  const url = new URL(address);
+  url.searchParams.set('application_name', name);
+  return url.href;
+}
 
 it('moves a partition to another database, undoes it and deletes what is left', async () => {
-  await using first = await createTestDatabase();
-  await using second = await createTestDatabase();
-  const env = { DATABASE_URL: first.url, RUNTIME_DIRECTORY_URL: first.url, DATABASE_URL_2: second.url };
-  const run = runIn(env);
-  await run('npx orrery database migrate');
-  // What the first runtime does at its start.
-  const [here] = await query<{ id: string }>(
-    first.url,
-    'insert into runtime.this_database (id) values (gen_random_uuid()) returning id',
-  );
-  const id = here?.id;
-  await query(first.url, `insert into directory.databases (id, name, place) values ($1, '1', 0)`, [id]);
-  await query(
-    first.url,
-    'insert into directory.homes select partition, $1, 1 from generate_series(0, 63) as partition',
-    [id],
-  );
-  await runIn({ ...env, DATABASE_URL: second.url })('npx orrery databases add 2');
-  await query(first.url, `update directory.databases set added_at = now() - interval '1 hour'`);
-  await query(
-    first.url,
-    `insert into runtime.deployments (id, address, world_id, world_address, owner_account_id, name, mode, created_at, updated_at)
-    overriding system value values (69, '0x69', 1, '0x1', 1, 'Race day', 'upgradable', now(), now())`,
-  );
-  await query(first.url, `insert into runtime.journal_heads values (69, 1, 'hash', '{}')`);
+  await using resources = new Resources(PATIENT);
+  const { first, second, run } = await prepareTwo(resources);
   const found = (url: string) => query(url, 'select id, name from runtime.deployments');
 
   expect(await run('npx orrery partitions move 5 --to 2 --abort')).toEqual([
@@ -65,4 +42,61 @@ it('moves a partition to another database, undoes it and deletes what is left', 
     'partition 1: moved',
     'partition 3: moved',
   ]);
+});
+
+it('watches a move that another command carries out, until it has ended', async () => {
+  await using resources = new Resources(PATIENT);
+  const { first, second, run } = await prepareTwo(resources);
+  const watch = 'npx orrery partitions move 5 --to 2 --watch';
+  expect(await run(watch)).toEqual(['The partition 5 is not on its way between these databases.']);
+  // The copy of one table fails, and is tried again, until this row is gone.
+  await query(second.url, `insert into runtime.journal_heads values (69, 1, 'hash', '{}')`);
+  const moved = run('npx orrery partitions move 5 --to 2');
+  const subscribed = () =>
+    query(second.url, `select from pg_subscription where subname like 'orrery_move_5_%'`);
+  await vi.waitFor(async () => expect(await subscribed()).toHaveLength(1));
+  const seen: string[] = [];
+  const watched = run(watch, seen);
+  await vi.waitFor(() => {
+    const [, inStep, tables] = COPYING.exec(seen.at(-1) ?? '') ?? [];
+    expect(Number(tables) - Number(inStep)).toBe(1);
+  });
+  await query(second.url, 'delete from runtime.journal_heads');
+  expect((await moved).at(-1)).toBe('partition 5: moved');
+  expect((await watched).at(-1)).toBe('partition 5: moved');
+  expect(await run(watch)).toEqual(['partition 5: moved']);
+  expect(await query(first.url, 'select partition from directory.moves')).toEqual([{ partition: 5 }]);
+});
+
+const COPYING = /^partition 5: (\d+) of (\d+) tables, 0 of 1 entries/;
+
+it('watches a move that is undone, and says when nobody carries one on', async () => {
+  await using resources = new Resources(PATIENT);
+  const { first, run } = await prepareTwo(resources);
+  const noteMove = () =>
+    query(
+      first.url,
+      `insert into directory.moves (partition, source, target) select 5, a.id, b.id
+      from directory.databases a, directory.databases b where a.name = '1' and b.name = '2'`,
+    );
+  const watch = 'npx orrery partitions move 5 --to 2 --watch';
+  await noteMove();
+  const command = 'orrery partitions move 5 --to 2';
+  expect(await run(watch)).toEqual([
+    'partition 5: begun',
+    `Nobody carries the move of 5 on: run \`${command}\` again, or undo it with \`${command} --abort\`.`,
+  ]);
+  await withClient(under(OPERATOR, first.url), async (mover) => {
+    const [working] = (await mover.query<{ pid: number }>('select pg_backend_pid() as pid')).rows;
+    const ended = mover.query('select pg_sleep(3600)').catch(() => undefined);
+    const seen: string[] = [];
+    const watched = run(watch, seen);
+    await vi.waitFor(() => expect(seen).toEqual(['partition 5: begun']));
+    expect(await run(`npx ${command} --abort`)).toEqual(['partition 5: as before']);
+    expect((await watched).at(-1)).toBe('partition 5: as before');
+    await query(first.url, 'select pg_cancel_backend($1)', [working?.pid]);
+    await ended;
+  });
+  for (const wish of ['--abort', '--clean'])
+    expect(await run(`${watch} ${wish}`)).toEqual(['One of --abort, --clean and --watch.']);
 });

@@ -1,5 +1,6 @@
 import { connect, type Database, migrate } from '@orrery/database';
 import type { Logger } from '@orrery/service-kit';
+import { OPERATOR } from './store/leases/moves/look-at-move.js';
 import { migrations } from './store/tables/migrations/index.js';
 import type { RuntimeSchema } from './store/tables/schema.js';
 
@@ -18,6 +19,7 @@ export {
 } from './store/leases/add-database.js';
 export { acceptDisagreements } from './store/leases/homes.js';
 export { listPartitions, type PartitionRow } from './store/leases/list-partitions.js';
+export { lookAtMove, type MoveView, OPERATOR } from './store/leases/moves/look-at-move.js';
 export {
   abortMove,
   cleanMoved,
@@ -34,13 +36,14 @@ export async function openRuntimeDatabase(options: {
   databaseUrl: string;
   logger: Logger;
   maxConnections?: number;
+  applicationName?: string;
 }): Promise<Database<RuntimeSchema>> {
   const { databaseUrl: url, ...rest } = options;
   const database = await connect<RuntimeSchema>({
+    applicationName: OPERATOR,
     ...rest,
     url,
     schema: 'runtime',
-    applicationName: 'orrery-operator',
   });
   try {
     await migrate({ database, migrations, logger: options.logger });

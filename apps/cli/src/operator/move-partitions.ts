@@ -3,13 +3,15 @@ import {
   cleanMoved,
   isDatabaseNamed,
   type MoveOptions,
-  type MoveStep,
   movePartition,
+  OPERATOR,
   openRuntimeDatabase,
 } from '@orrery/runtime/operator';
 import { StartupError, systemClock } from '@orrery/service-kit';
 import type { CommandContext } from '../terminal/context.js';
+import { progressText, STEP_TEXTS } from './move-texts.js';
 import { openHome } from './open-home.js';
+import { watchMove } from './watch-move.js';
 import { commandLogger, withDatabase } from './with-database.js';
 
 export interface MoveWishes {
@@ -19,6 +21,7 @@ export interface MoveWishes {
   readonly fromUrl?: string;
   readonly abort?: true;
   readonly clean?: true;
+  readonly watch?: true;
 }
 
 /** `orrery partitions move`: from the runtime's database to another one, each after the other. @throws StartupError */
@@ -29,12 +32,17 @@ export async function movePartitions(
 ): Promise<void> {
   const partitions = numbers.map(partitionNamed);
   const databaseUrl = wishes.toUrl ?? addressOf(env, wishes.to);
-  if (wishes.abort && wishes.clean) throw new StartupError('Either --abort or --clean.');
-  await withDatabase(env, openHome(env), async ({ runtime: source, directory, databaseUrl: from }) => {
+  if ([wishes.abort, wishes.clean, wishes.watch].filter((wish) => wish).length > 1)
+    throw new StartupError('One of --abort, --clean and --watch.');
+  if (wishes.watch && partitions.length > 1) throw new StartupError('Watch one partition.');
+  const applicationName = wishes.watch ? 'orrery-watch' : OPERATOR;
+  const open = openHome(env, applicationName);
+  await withDatabase(env, open, async ({ runtime: source, directory, databaseUrl: from }) => {
     await using target = await openRuntimeDatabase({
       databaseUrl,
       logger: commandLogger(),
       maxConnections: 1,
+      applicationName,
     });
     if (wishes.to !== undefined && !(await isDatabaseNamed(target.db, directory, wishes.to)))
       throw new StartupError(
@@ -50,11 +58,13 @@ export async function movePartitions(
 
 async function carryOut(
   options: MoveOptions,
-  { abort, clean }: MoveWishes,
+  { abort, clean, watch, to }: MoveWishes,
   write: CommandContext['write'],
 ): Promise<void> {
   const { partition } = options;
-  if (abort) {
+  const where = to === undefined ? '--to-url …' : `--to ${to}`;
+  if (watch) await watchMove({ ...options, write, command: `orrery partitions move ${partition} ${where}` });
+  else if (abort) {
     await abortMove(options);
     write(`partition ${partition}: as before`);
   } else if (clean) write(`partition ${partition}: ${await cleanMoved(options)} rows deleted`);
@@ -79,12 +89,6 @@ function addressOf(env: CommandContext['env'], name: string | undefined): string
   throw new StartupError(`Set ${variable} to the address of the database ${name}, or give it with --to-url.`);
 }
 
-const TOLD: Readonly<Partial<Record<MoveStep, string>>> = {
-  subscribed: 'rows are copied while its deployments are executed',
-  in_step: 'the copy follows every commit',
-  fenced: 'without owner',
-};
-
 function tellingOf(
   partition: number,
   write: CommandContext['write'],
@@ -98,17 +102,10 @@ function tellingOf(
       const text =
         step === 'switched'
           ? `at the target, after ${Math.round(now - fencedAt)} ms without owner`
-          : TOLD[step];
+          : STEP_TEXTS[step];
       if (text !== undefined) write(`partition ${partition}: ${text}`);
     },
-    onProgress: ({ tables, inStep, entries, ofEntries, errors }) => {
-      const left =
-        entries > 0 ? ((performance.now() - copiedFrom) * (ofEntries - entries)) / entries : undefined;
-      const estimate = left === undefined ? '' : `, about ${Math.ceil(Math.max(0, left) / 1000)} s left`;
-      const trouble = errors > 0 ? `; ${errors} errors, which the log of the target's server names` : '';
-      write(
-        `partition ${partition}: ${inStep} of ${tables} tables, ${entries} of ${ofEntries} entries${estimate}${trouble}`,
-      );
-    },
+    onProgress: (progress) =>
+      write(`partition ${partition}: ${progressText(progress, performance.now() - copiedFrom)}`),
   };
 }

@@ -1,5 +1,6 @@
 import {
   type DirectoryDb,
+  OPERATOR,
   openDirectory,
   openRuntimeDatabase,
   type RuntimeDb,
@@ -23,11 +24,11 @@ interface OpenHome {
 
 /** Opens the runtime's database and the directory, for `withDatabase`. */
 export const openHome =
-  (env: CommandContext['env']) =>
+  (env: CommandContext['env'], applicationName = OPERATOR) =>
   (options: OpenOptions): Promise<AsyncDisposable & { readonly db: OpenHome }> =>
     holding(async (resources) => {
-      const runtime = resources.use('database', await openRuntimeDatabase(options));
-      const where = { ...options, ...directoryOf(env), applicationName: 'orrery-operator' };
+      const runtime = resources.use('database', await openRuntimeDatabase({ ...options, applicationName }));
+      const where = { ...options, ...directoryOf(env), applicationName };
       const directory = resources.use('directory', await openDirectory(where));
       const db = { runtime: runtime.db, directory: directory.db, databaseUrl: options.databaseUrl };
       return { db, [Symbol.asyncDispose]: async () => undefined };

@@ -27,6 +27,7 @@ export function addPartitionsCommands(program: Command, context: CommandContext)
     .option('--to <name>', 'the other database, whose address is in DATABASE_URL_<NAME>')
     .option('--to-url <address>', 'the PostgreSQL address of the other database')
     .option('--from-url <address>', "the address of the runtime's database, as the other server reaches it")
+    .option('--watch', 'only tell how far a move is that another command carries out, until it ends')
     .option('--abort', 'undo a move that is under way')
     .option('--clean', 'delete what a move has left where the partition lived before')
     .action((numbers: string[], wishes: MoveWishes) => movePartitions(context, numbers, wishes));

@@ -138,7 +138,8 @@ async function bringInStep(
   onStep('in_step');
 }
 
-async function entriesOf(source: Db, partition: number): Promise<number> {
+/** Of all journals of a partition. */
+export async function entriesOf(source: Db, partition: number): Promise<number> {
   const { rows } = await sql<{ entries: number }>`
     select coalesce(sum(seq), 0)::bigint as entries from journal_heads where deployment_id % 64 = ${partition}`.execute(
     source,

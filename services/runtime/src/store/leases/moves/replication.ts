@@ -121,6 +121,10 @@ export async function hasArrived({ source, name }: Replication, place: string): 
   return rows[0]?.arrived === true;
 }
 
+/** Whether something is left at the source of what `publish` made. */
+export const isPublished = async ({ source, name }: Replication): Promise<boolean> =>
+  (await exists(source, publications(name))) || (await exists(source, slots(name)));
+
 export const isSubscribed = ({ target, name }: Replication): Promise<boolean> =>
   exists(target, subscriptions(name));
 
