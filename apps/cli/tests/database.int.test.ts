@@ -49,9 +49,10 @@ it('accepts what was restored, and nothing where nothing was', async () => {
     partition: 5,
     home: '1',
     generation: 10,
-    here: { generation: 10, owner: null, journals: 0, entries: 0 },
+    move: null,
+    here: { generation: 10, owner: null, journals: 0, entries: 0, perHour: 0 },
   });
   expect((await run(env, 'partitions', 'list')).join()).toMatch(
-    /^partition +home +generation +inDatabase +owner +journals +entries\n0 /,
+    /^partition +home +generation +inDatabase +owner +journals +entries +perHour +move\n0 /,
   );
 });

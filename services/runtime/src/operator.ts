@@ -28,6 +28,7 @@ export {
   movePartition,
 } from './store/leases/moves/move-partition.js';
 export { openDirectory } from './store/leases/open-directory.js';
+export { type PartitionLoad, type ProposedMove, proposeMoves } from './store/leases/propose-moves.js';
 export type { DirectoryDb } from './store/tables/directory.js';
 export type { Db as RuntimeDb, RuntimeSchema } from './store/tables/schema.js';
 

@@ -9,6 +9,7 @@ import {
 } from '@orrery/runtime/operator';
 import { StartupError, systemClock } from '@orrery/service-kit';
 import type { CommandContext } from '../terminal/context.js';
+import { addressVariable } from './all-homes.js';
 import { progressText, STEP_TEXTS } from './move-texts.js';
 import { openHome } from './open-home.js';
 import { watchMove } from './watch-move.js';
@@ -79,11 +80,10 @@ function partitionNamed(text: string): number {
   throw new StartupError(`${text} is no partition: they have numbers from 0 to 63.`);
 }
 
-/** The directory has no addresses, as they hold passwords. */
 function addressOf(env: CommandContext['env'], name: string | undefined): string {
   if (name === undefined)
     throw new StartupError('Say where to: --to with a name, or --to-url with an address.');
-  const variable = `DATABASE_URL_${name.toUpperCase()}`;
+  const variable = addressVariable(name);
   const address = env[variable];
   if (address) return address;
   throw new StartupError(`Set ${variable} to the address of the database ${name}, or give it with --to-url.`);

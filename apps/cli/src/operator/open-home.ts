@@ -15,7 +15,7 @@ export const directoryOf = ({ RUNTIME_DIRECTORY_URL: url }: CommandContext['env'
   directoryUrl: url || undefined,
 });
 
-interface OpenHome {
+export interface OpenHome {
   readonly runtime: RuntimeDb;
   readonly directory: DirectoryDb;
   /** Of the runtime's database. */

@@ -1,9 +1,11 @@
-import { listPartitions, type PartitionRow } from '@orrery/runtime/operator';
+import type { PartitionRow } from '@orrery/runtime/operator';
 import type { Command } from 'commander';
 import type { CommandContext } from '../terminal/context.js';
 import { formatRows } from '../terminal/format-rows.js';
+import { listInAll } from './all-homes.js';
 import { type MoveWishes, movePartitions } from './move-partitions.js';
 import { openHome } from './open-home.js';
+import { spreadPartitions } from './spread-partitions.js';
 import { withDatabase } from './with-database.js';
 
 /** `orrery partitions list`, for operators: shares of all deployments, and where each lives. */
@@ -14,10 +16,15 @@ export function addPartitionsCommands(program: Command, context: CommandContext)
   partitions
     .command('list')
     .description(
-      "list the partitions with their home, generation and owner, and what the runtime's database has",
+      "list the partitions with their home, generation and owner, and what is in them: in the runtime's database, and in those of DATABASE_URL_<NAME>",
     )
     .option('--json', 'print an array')
     .action((options: { json?: true }) => list(context, options));
+  partitions
+    .command('spread')
+    .description('propose moves that make the load of all databases even; nothing is moved')
+    .option('--json', 'print an array')
+    .action((options: { json?: true }) => spreadPartitions(context, options));
   partitions
     .command('move')
     .description(
@@ -34,15 +41,27 @@ export function addPartitionsCommands(program: Command, context: CommandContext)
 }
 
 const list = ({ env, write }: CommandContext, { json }: { json?: true }): Promise<void> =>
-  withDatabase(env, openHome(env), async ({ runtime, directory }) => {
-    const found = await listPartitions(runtime, directory);
+  withDatabase(env, openHome(env), async (home) => {
+    const { partitions: found } = await listInAll(env, home);
     write(json ? JSON.stringify(found) : formatRows(found.map(toRow), COLUMNS));
   });
 
-const COLUMNS = ['partition', 'home', 'generation', 'inDatabase', 'owner', 'journals', 'entries'];
+const COLUMNS = [
+  'partition',
+  'home',
+  'generation',
+  'inDatabase',
+  'owner',
+  'journals',
+  'entries',
+  'perHour',
+  'move',
+];
 
-const toRow = ({ here, ...one }: PartitionRow) => ({
+const toRow = ({ here, move, ...one }: PartitionRow) => ({
   ...one,
+  move: move && `${move.from} → ${move.to}`,
+  perHour: here?.perHour,
   inDatabase: here?.generation,
   owner: here?.owner,
   journals: here?.journals,

@@ -1,0 +1,58 @@
+import {
+  isDatabaseNamed,
+  listDatabases,
+  listPartitions,
+  openRuntimeDatabase,
+  type PartitionRow,
+} from '@orrery/runtime/operator';
+import { StartupError } from '@orrery/service-kit';
+import type { CommandContext } from '../terminal/context.js';
+import type { OpenHome } from './open-home.js';
+import { commandLogger } from './with-database.js';
+
+/** The variable with the address of a database: the directory has none, as addresses hold passwords. */
+export const addressVariable = (name: string): string => `DATABASE_URL_${name.toUpperCase()}`;
+
+export interface AllHomes {
+  /** The names of all databases, in their order. */
+  readonly databases: readonly string[];
+  /** The name of the runtime's database; `undefined` for one that is not named. */
+  readonly own: string | undefined;
+  /** Those whose address no variable tells. */
+  readonly unknown: readonly string[];
+  /** All partitions, with what each database has that could be asked. */
+  readonly partitions: readonly PartitionRow[];
+}
+
+/** What all databases have that the directory names: the runtime's own, and those whose address a variable tells. */
+export async function listInAll(
+  env: CommandContext['env'],
+  { runtime, directory }: Pick<OpenHome, 'runtime' | 'directory'>,
+): Promise<AllHomes> {
+  const databases = (await listDatabases(directory)).map(({ name }) => name);
+  const unknown: string[] = [];
+  let own: string | undefined;
+  let partitions = await listPartitions(runtime, directory);
+  for (const name of databases) {
+    const databaseUrl = env[addressVariable(name)];
+    if (await isDatabaseNamed(runtime, directory, name)) own = name;
+    else if (databaseUrl) partitions = merge(partitions, await listElsewhere(databaseUrl, name, directory));
+    else unknown.push(name);
+  }
+  return { databases, own, unknown, partitions };
+}
+
+async function listElsewhere(
+  databaseUrl: string,
+  name: string,
+  directory: OpenHome['directory'],
+): Promise<PartitionRow[]> {
+  await using other = await openRuntimeDatabase({ databaseUrl, logger: commandLogger(), maxConnections: 1 });
+  if (await isDatabaseNamed(other.db, directory, name)) return await listPartitions(other.db, directory);
+  throw new StartupError(
+    `${addressVariable(name)} has the address of another database than the directory names ${name}.`,
+  );
+}
+
+const merge = (rows: readonly PartitionRow[], others: readonly PartitionRow[]): PartitionRow[] =>
+  rows.map((row, place) => ({ ...row, here: row.here ?? others[place]?.here ?? null }));
