@@ -39,6 +39,13 @@ describeWithNats(
       expect(await healthOf(port, '/healthz')).toBeUndefined();
     });
 
+    it('the runtime tells which database it has, and that all partitions there have an owner', async () => {
+      const { port } = await start('runtime', nats.url);
+      const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+      expect(metrics).toMatch(/^orrery_runtime_home\{.*home="1".*\} 1\b/m);
+      expect(metrics).toMatch(/^orrery_runtime_partitions_without_owner\{.*home="1".*\} 0\b/m);
+    });
+
     it.each(services)('%s is not ready while NATS is away, lives on, and comes back', async (name) => {
       await using bus = await replaceable();
       const { process, port, readyIs } = await start(name, bus.url);

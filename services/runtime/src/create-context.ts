@@ -10,6 +10,7 @@ import {
 import type { RuntimeConfig } from './config.js';
 import type { Decider } from './core/prompting/model.js';
 import { createCatalogClient } from './lane/catalog/catalog-client.js';
+import { createHomeSignals } from './lane/ownership/home-signals.js';
 import type { Homes } from './lane/ownership/homes.js';
 import {
   type LeaseKeeper,
@@ -144,6 +145,7 @@ function createOwnership(
     resources,
     measureTime,
     home,
+    homes,
     aroundCommit = (commit) => commit,
   }: ContextParts,
   { memory, leaseTtlMs, payments: { settleMs } }: RuntimeConfig,
@@ -203,13 +205,16 @@ function createOwnership(
     ...services,
     ...{ db, lanes, outside, held, runs, findUse, measureTime },
   });
+  const homeSignals = createHomeSignals(homes);
   const leases: LeaseKeeper = startLeaseKeeper({
     ...{ db: pools.leases.db, instance, ttlMs: leaseTtlMs, held, outside, clock, logger },
     ...home,
+    onBalance: homeSignals.onBalance,
     drained: lanes.drained,
     moveWithinMs: () => Math.max(settleMs, ...models.offered.map(({ timeoutMs }) => timeoutMs)),
     announceFree: () => bus.broadcast(partitionsFreed, { by: instance }),
   });
+  resources.add('metrics of homes', () => homeSignals.stop());
   resources.add('recovery', () => stopping.abort());
   resources.add('runs under way', () => runs.stop());
   resources.add('due timers', () => timers.stop());

@@ -34,7 +34,7 @@ const WAIT_MS = 3000;
 const RETRY_MS = 50;
 const MAX_PLACES = 50_000;
 
-const ONE: HomeMap = { databases: [], homes: new Map() };
+const ONE: HomeMap = { databases: [], names: new Map(), homes: new Map() };
 
 interface HomesDependencies {
   /** The id of this process's database. */
@@ -121,6 +121,10 @@ export async function followHomes(dependencies: HomesDependencies) {
     directory,
     /** All databases, in the order of their ids. */
     all: (): readonly string[] => known.databases,
+    /** How the directory calls a database. */
+    nameOf: (database: string): string => known.names.get(database) ?? database,
+    /** Whether a process of a database is heard. */
+    isServed: (database: string): boolean => database === id || servers.isHeard(database),
     /** The partitions that live in a database. */
     partitionsOf: (database: string): number[] =>
       [...known.homes].flatMap(([partition, home]) => (home === database ? [partition] : [])),
@@ -172,10 +176,13 @@ async function followServers(
     },
   });
   let turn = 0;
-  const choose = (database: string): string | undefined => {
+  const servingNow = (database: string): string[] => {
     const since = clock.monotonic() - SILENT_MS;
     for (const [name, { at }] of heard) if (at < since) heard.delete(name);
-    const serving = [...heard].flatMap(([name, one]) => (one.database === database ? [name] : []));
+    return [...heard].flatMap(([name, one]) => (one.database === database ? [name] : []));
+  };
+  const choose = (database: string): string | undefined => {
+    const serving = servingNow(database);
     turn += 1;
     return serving[turn % serving.length];
   };
@@ -201,7 +208,11 @@ async function followServers(
       await clock.sleep(RETRY_MS, context.signal);
     }
   };
-  return { call, stop: () => telling.stop() };
+  return {
+    call,
+    isHeard: (database: string): boolean => servingNow(database).length > 0,
+    stop: () => telling.stop(),
+  };
 }
 
 const MOVING = 'The deployment is being moved to another database. Try again.';

@@ -39,6 +39,8 @@ export interface LeaseKeeperOptions extends MovingOptions {
   readonly homes: () => Promise<readonly Home[]>;
   /** What is to be told where directory and database disagree. */
   readonly explain: (differing: readonly Disagreement[]) => string;
+  /** Told at each balance which partitions of the database have an owner. */
+  readonly onBalance: (owned: ReadonlySet<number>) => void;
   /** Notifies the other processes that there are partitions to take. */
   readonly announceFree: () => Promise<void>;
   readonly clock: Clock;
@@ -99,6 +101,8 @@ export function startLeaseKeeper(options: LeaseKeeperOptions) {
     const taken =
       missing > 0 ? await inTurn(() => acquire(db, instance, ttlMs, { limit: missing, over, homes })) : [];
     held.hold(taken);
+    const elsewhere = others.filter(({ partition }) => leftMs(partition) > 0);
+    options.onBalance(new Set([...held.all(), ...elsewhere].map(({ partition }) => partition)));
     // Until a partition that is not held here is free, in milliseconds; 0 when one is, null when all are held here.
     const freeInMs =
       wanted.length === 0 ? null : Math.min(...wanted.map(({ partition }) => leftMs(partition)));

@@ -7,14 +7,17 @@ import type { Db } from '../tables/schema.js';
 export interface HomeMap {
   /** In the order of their ids. */
   readonly databases: readonly string[];
+  /** How the directory calls each. */
+  readonly names: ReadonlyMap<string, string>;
   readonly homes: ReadonlyMap<number, string>;
 }
 
 export async function readHomeMap(directory: DirectoryDb): Promise<HomeMap> {
-  const databases = await directory.selectFrom('databases').select('id').orderBy('id').execute();
+  const databases = await directory.selectFrom('databases').select(['id', 'name']).orderBy('id').execute();
   const homes = await directory.selectFrom('homes').select(['partition', 'database']).execute();
   return {
     databases: databases.map(({ id }) => id),
+    names: new Map(databases.map(({ id, name }) => [id, name])),
     homes: new Map(homes.map(({ partition, database }) => [partition, database])),
   };
 }
