@@ -5,7 +5,7 @@ import { ROOT } from '../variables-read.js';
 import { SERVICES, textOf, variablesOf, type Yaml, yamlOf } from './read-deploy.js';
 
 const compose = yamlOf('docker-compose.yml');
-const overrides: [string, Yaml][] = ['development', 'observability'].map((name) => [
+const overrides: [string, Yaml][] = ['development', 'observability', 'two-homes'].map((name) => [
   name,
   yamlOf(`docker-compose.${name}.yml`),
 ]);

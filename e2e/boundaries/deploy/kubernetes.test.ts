@@ -1,24 +1,11 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import * as apps from 'kubernetes-models/apps/v1';
-import * as autoscaling from 'kubernetes-models/autoscaling/v2';
-import * as batch from 'kubernetes-models/batch/v1';
-import * as networking from 'kubernetes-models/networking.k8s.io/v1';
-import * as policy from 'kubernetes-models/policy/v1';
-import * as core from 'kubernetes-models/v1';
 import { describe, expect, it } from 'vitest';
 import { ROOT } from '../variables-read.js';
+import { modelOf } from './kubernetes-models.js';
 import { documentsOf, SERVICES, variablesOf, type Yaml, yamlOf } from './read-deploy.js';
 
 const FOLDER = 'deploy/kubernetes';
-const groups: Record<string, Yaml> = {
-  'apps/v1': apps,
-  'autoscaling/v2': autoscaling,
-  'batch/v1': batch,
-  'networking.k8s.io/v1': networking,
-  'policy/v1': policy,
-  v1: core,
-};
 const kustomization = yamlOf(`${FOLDER}/kustomization.yaml`);
 const files: string[] = kustomization.resources;
 const objects: Yaml[] = files.flatMap((file) => documentsOf(`${FOLDER}/${file}`));
@@ -38,7 +25,7 @@ describe('the objects of the base', () => {
   it.each(objects.map((object) => [`${object.kind} ${object.metadata.name}`, object]))(
     '%s is valid',
     (_name, object) => {
-      const Model = groups[object.apiVersion]?.[object.kind];
+      const Model = modelOf(object);
       expect(Model, `${object.apiVersion} ${object.kind}`).toBeDefined();
       expect(() => new Model(object).validate()).not.toThrow();
     },
@@ -47,7 +34,7 @@ describe('the objects of the base', () => {
   it('are checked against their schemas: a wrong one is found', () => {
     const wrong = structuredClone(named('Deployment', 'gateway'));
     wrong.spec.template.spec.containers[0].readinessProbe.periodSeconds = 'soon';
-    expect(() => new (apps.Deployment as Yaml)(wrong).validate()).toThrow(/periodSeconds/);
+    expect(() => new (modelOf(wrong))(wrong).validate()).toThrow(/periodSeconds/);
   });
 
   it('name no namespace and hold no secret', () => {

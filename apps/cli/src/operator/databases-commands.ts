@@ -31,5 +31,5 @@ const list = ({ env, write }: CommandContext, { json }: { json?: true }): Promis
 const add = ({ env, write }: CommandContext, name: string): Promise<void> =>
   withDatabase(env, openHome(env), async ({ runtime, directory }) => {
     await addDatabase(runtime, directory, name);
-    write(`the database ${name} is in the directory; nothing lives in it yet`);
+    write(`the database ${name} is in the directory; partitions live in it once they are moved there`);
   });

@@ -5,13 +5,17 @@ import type { DirectoryDb } from '../tables/directory.js';
 import type { Db } from '../tables/schema.js';
 import { databaseId, databasesIn } from './homes.js';
 
-/** Names a new, empty database in the directory. Nothing lives in it until partitions move there. @throws StartupError */
+/**
+ * Names a new, empty database in the directory; one that is named so already stays as it is. Nothing lives in it until
+ * partitions move there. @throws StartupError
+ */
 export async function addDatabase(db: Db, directory: DirectoryDb, name: string): Promise<void> {
   const id = await databaseId(db);
   const named = await databasesIn(directory);
   if (named.length === 0)
     throw new StartupError('The directory is empty: start a runtime on the first database before.');
   const known = named.find((one) => one.id === id || one.name === name);
+  if (known?.id === id && known.name === name) return;
   if (known !== undefined) throw new StartupError(`The directory names the database ${known.name} already.`);
   await transaction(db, async (trx) => {
     await sql`lock table partitions in exclusive mode`.execute(trx);
