@@ -1,13 +1,20 @@
 import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { Resources } from '@orrery/service-kit';
+import { PATIENT } from '@orrery/testing';
+import { says, startModelServer } from '@orrery/testing/model-server';
+import { temporaryFolder } from '@orrery/testing/servers';
 import type { System } from '@orrery/testing/system';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { SECRET } from '../src/access/world-paths.js';
 import { type ApiClient, apiClient, created } from '../src/api/api-client.js';
 import { createWallet } from '../src/public/signing-wallet.js';
 import { startSystem } from '../src/starting/start-system.js';
+import { listedModel } from '../src/worlds/ai-racing-world.js';
 import { counting, type MadeDeployment, makeWorld, plant } from '../src/worlds/make-world.js';
 
 const run = {
@@ -26,7 +33,7 @@ const letter = {
   inputSchema: { id: 'string', message: 'string' },
   mutationSettings: { mode: 'direct', template: { 'horse:{{input.id}}': { wins: { $increment: 1 } } } },
 };
-/** A model decides it: the sampler of the all-in-one. */
+/** A model decides it. */
 const dream = {
   stateChanges: { horse: 'partial' },
   readEntities: [{ schema: 'horse', filter: ['id'] }],
@@ -35,11 +42,18 @@ const dream = {
   executionSettings: { visibility: 'public' },
 };
 
+const resources = new Resources(PATIENT);
 let system: System;
 let api: ApiClient;
 let deployment: MadeDeployment;
 beforeAll(async () => {
-  system = await startSystem(undefined, { RATE_LIMITS: 'false' });
+  const behaves = says({ stateChanges: { 'horse:A': { wins: 1 } } });
+  const server = resources.use('model', await startModelServer({ behaves }));
+  const models = join(await temporaryFolder(resources, 'mcp'), 'models.json');
+  const free = { inputUsdPerMillionTokens: 0, outputUsdPerMillionTokens: 0, isDefault: true };
+  const dreamer = listedModel('dreamer', { baseUrl: server.baseUrl, apiKeyEnv: null, ...free });
+  await writeFile(models, JSON.stringify([dreamer]));
+  system = resources.use('system', await startSystem(undefined, { AI_MODELS_FILE: models }));
   api = apiClient(system.url, system.key);
   const world = await makeWorld(api, {
     name: 'Derby',
@@ -59,7 +73,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   expect(system.output()).not.toMatch(/"level":(50|60)|"code":"internal"/);
-  await system[Symbol.asyncDispose]();
+  await resources.release();
 });
 
 /** A client of the protocol's own package: of revision 2026-07-28 (`auto`), or of the one before. */

@@ -23,6 +23,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { apiClient } from '../src/api/api-client.js';
 import { startLosingProxy } from '../src/external/losing-proxy.js';
 import { startPaidHouse } from '../src/public/paid-house.js';
+import { homeOf } from '../src/tampering/home-of.js';
 import { racingWorld } from '../src/worlds/racing-world.js';
 import { PRICE, RECEIVER } from '../src/worlds/toasts.js';
 
@@ -325,7 +326,7 @@ describe('verification by the SDK', () => {
 
   /** Runs the statements for one deployment only. */
   async function tamper(statements: string, deploymentId: number): Promise<void> {
-    const client = new Client({ connectionString: database.url });
+    const client = new Client({ connectionString: await homeOf(system, deploymentId) });
     await client.connect();
     for (const statement of statements.split(';'))
       await client.query(`${statement} and deployment_id = ${deploymentId}`);

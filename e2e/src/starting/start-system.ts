@@ -1,4 +1,4 @@
-import { holding, type Resources } from '@orrery/service-kit';
+import { holding, type Resources, systemClock } from '@orrery/service-kit';
 import { createTestDatabase, PATIENT } from '@orrery/testing';
 import { query, startNatsCluster, startRedisServer, temporaryFolder } from '@orrery/testing/servers';
 import {
@@ -62,7 +62,21 @@ async function startInTwoHomes(
   const odd = Array.from({ length: 32 }, (_, half) => String(2 * half + 1));
   await orrery(databaseUrl, 'partitions', 'move', ...odd, '--to-url', second);
   await fleet.add('runtime', { variables: { DATABASE_URL: second } });
+  await Promise.all(fleet.of('runtime').map(({ healthUrl }) => untilBothAreServed(healthUrl)));
   return { ...fleet, homes: [databaseUrl, second] };
+}
+
+/** Until a runtime has noticed both databases and hears a process of each: an operator waits ten seconds instead. */
+async function untilBothAreServed(healthUrl: string): Promise<void> {
+  const isServed = (metrics: string, home: string) =>
+    new RegExp(`^orrery_runtime_partitions_without_owner\\{[^}]*home="${home}"[^}]*\\} 0\\b`, 'm').test(
+      metrics,
+    );
+  for (;;) {
+    const metrics = await (await fetch(`${healthUrl}/metrics`)).text();
+    if (['1', '2'].every((home) => isServed(metrics, home))) return;
+    await systemClock.sleep(100);
+  }
 }
 
 async function runCommand(env: Record<string, string>, args: readonly string[]): Promise<void> {
