@@ -41,6 +41,8 @@ export interface PoolLimits {
    * for as long as it expects the better plan to be worth that.
    */
   readonly plansOnce?: boolean;
+  /** Statements take no parallel workers: one takes one core of the server. */
+  readonly oneCore?: boolean;
   /** A statement that takes longer is cancelled, in milliseconds. Default 15,000; 0 means never. */
   readonly statementTimeoutMs?: number;
   /** So is one that waits longer for a lock. Default 5,000; 0 means never. */
@@ -58,6 +60,7 @@ const SILENCE_MS = 5000;
  */
 const READING = ' -c default_transaction_read_only=on -c enable_seqscan=off';
 
+const ONE_CORE = ' -c max_parallel_workers_per_gather=0';
 const PLANS_ONCE = ' -c plan_cache_mode=force_generic_plan';
 
 export function openPool(options: PoolOptions): pg.Pool {
@@ -67,7 +70,7 @@ export function openPool(options: PoolOptions): pg.Pool {
     Client: hosts.length > 1 ? clientOfPrimary(url, hosts, applicationName) : NotingClient,
     connectionString: url,
     application_name: applicationName,
-    options: `-c search_path=${schema}${options.readOnly ? READING : ''}${options.plansOnce ? PLANS_ONCE : ''}`,
+    options: `-c search_path=${schema}${options.readOnly ? READING : ''}${options.plansOnce ? PLANS_ONCE : ''}${options.oneCore ? ONE_CORE : ''}`,
     max: maxConnections,
     statement_timeout: statementTimeoutMs,
     lock_timeout: options.lockTimeoutMs ?? 5000,

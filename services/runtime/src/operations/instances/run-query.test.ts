@@ -92,18 +92,18 @@ describe('queries that wait for their turn', () => {
     expect(begun).toHaveLength(2);
   });
 
-  it('rest as long as the one before took', async () => {
+  it('rest as long as the one before took, for each caller that it answered, up to half a second', async () => {
     const { ask, begun, pass, sleeps, settled } = queries();
-    const [first, second] = [ask('a'), ask('b')];
-    pass(70);
-    begun[0]?.answer('A');
-    expect(await first).toBe('A');
-    await settled();
-    expect(sleeps.map(({ ms }) => ms)).toEqual([70]);
-    expect(begun).toHaveLength(1);
-    sleeps[0]?.end();
-    await settled();
-    begun[1]?.answer('B');
-    expect(await second).toBe('B');
+    const asked = [ask('a'), ask('b'), ask('b'), ask('c'), ask('d')];
+    for (const [at, ms] of [70, 70, 501, 0].entries()) {
+      pass(ms);
+      begun[at]?.answer('answered');
+      await settled();
+      expect(begun).toHaveLength(Math.min(at + 1, 4));
+      sleeps[at]?.end();
+      await settled();
+    }
+    expect(sleeps.map(({ ms }) => ms)).toEqual([70, 140, 500]);
+    expect(await Promise.all(asked)).toEqual(Array(5).fill('answered'));
   });
 });

@@ -43,9 +43,9 @@ export function createRunQuery(context: RuntimeContext): RunQuery {
     const turn = async () => {
       close();
       const startedAt = clock.monotonic();
-      await shared.run(run);
-      // Executions have the processor for as long: queries that follow each other slow them down otherwise.
-      await clock.sleep(Math.min(clock.monotonic() - startedAt, MAX_REST_MS));
+      const answered = await shared.run(run);
+      // Executions have the processor for as long: queries that follow each other, and their answers, slow them down otherwise.
+      await clock.sleep(Math.min((clock.monotonic() - startedAt) * answered, MAX_REST_MS));
     };
     slots.run({ who: String(deploymentId), isFirst: false }, shared.signal, turn).catch(() => undefined);
     return shared;
@@ -85,11 +85,13 @@ class SharedQuery {
     return this.#left.signal;
   }
 
-  /** Never rejects: callers hear of it. */
-  async run(query: (call: Call) => Promise<unknown>): Promise<void> {
+  /** Never rejects: callers hear of it. @returns how many there were */
+  async run(query: (call: Call) => Promise<unknown>): Promise<number> {
     this.#hasBegun = true;
+    const { size } = this.#callers;
     const deadline = Math.max(...Array.from(this.#callers, (call) => call.deadline));
     await query({ signal: this.signal, deadline }).then(this.#answer.resolve, this.#answer.reject);
+    return size;
   }
 
   /** @throws `overloaded` when it has not begun for too long; the reason of the caller's signal when that aborts */

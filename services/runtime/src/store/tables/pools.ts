@@ -49,7 +49,7 @@ export function openPools(
     commits: { idleInTransactionTimeoutMs: IDLE_IN_COMMIT_MS, plansOnce: true },
     lanes: {},
     reads: { readOnly: true },
-    queries: { readOnly: true, statementTimeoutMs: QUERY_MS },
+    queries: { readOnly: true, oneCore: true, statementTimeoutMs: QUERY_MS },
   };
   const connections = { ...CONNECTIONS, queries: queriesAtOnce };
   const open = (name: keyof typeof connections) =>
