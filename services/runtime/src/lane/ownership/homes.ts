@@ -107,14 +107,10 @@ export async function followHomes(dependencies: HomesDependencies) {
     id,
     /** Whether a partition is in this process's database now, whatever was read before. With one database all are. */
     isHere: async (partition: number): Promise<boolean> => isOnly() || (await isHere(db, partition)),
-    /**
-     * The other database of a deployment that was not found in this one: it has moved. `undefined` for one that nobody knows, or
-     * that lives here.
-     */
-    movedTo: async (reference: string, call: CallContext): Promise<string | undefined> => {
+    /** The database of a deployment that was not found in this one, once it is in one. `undefined` for one that nobody knows. */
+    homeInTheEnd: async (reference: string, call: CallContext): Promise<string | undefined> => {
       const deploymentId = await idOf(reference);
-      const home = deploymentId === undefined ? id : await homeNow(partitionOf(deploymentId), call);
-      return home === id ? undefined : home;
+      return deploymentId === undefined ? undefined : homeNow(partitionOf(deploymentId), call);
     },
     /** All deployments live in this process's database. */
     isOnly,

@@ -102,7 +102,10 @@ interface Asked {
   readonly here: AnyHandler;
 }
 
-/** Answers here, or, where the deployment has moved, by a process of the database to which it has. */
+/**
+ * Answers here, or, where the deployment has moved, by a process of the database to which it has. It may have been on its way
+ * when it was looked for, and be here again, as its move was undone: so it is looked for once more before it counts as absent.
+ */
 export async function whereItLives(
   homes: Homes,
   { name, reference, here }: Asked,
@@ -112,9 +115,10 @@ export async function whereItLives(
   try {
     return await here(request, call);
   } catch (error) {
-    const moved = isAbsence(error) ? await homes.movedTo(reference, call) : undefined;
-    if (moved === undefined) throw error;
-    return homes.call(RPCS[name] as NamedRpc, request, call, moved);
+    const home = isAbsence(error) ? await homes.homeInTheEnd(reference, call) : undefined;
+    if (home === undefined) throw error;
+    if (home === homes.id) return here(request, call);
+    return homes.call(RPCS[name] as NamedRpc, request, call, home);
   }
 }
 

@@ -37,10 +37,11 @@ export const publishedReads = (
   }),
 });
 
-/** Of a deployment that was not found here: it may have moved. */
-async function whereItLives({ homes }: RuntimeContext, deployment: string, call: CallContext) {
-  const home = await homes.movedTo(deployment, call);
+/** Of a deployment that was not found here: it may have moved, or be back. */
+async function whereItLives({ db, homes }: RuntimeContext, deployment: string, call: CallContext) {
+  const home = await homes.homeInTheEnd(deployment, call);
   if (home === undefined) return null;
+  if (home === homes.id) return (await publishedHeads(db, [deployment]))[0] ?? null;
   const rpc = runtimeContract.rpcs['deployments.published'];
   const { deployments } = await homes.call(rpc, { deployments: [deployment] }, call, home);
   return deployments[0] ?? null;
