@@ -27,6 +27,7 @@ export {
   type MoveStep,
   movePartition,
 } from './store/leases/moves/move-partition.js';
+export type { MoveProgress } from './store/leases/moves/wait-for-target.js';
 export { openDirectory } from './store/leases/open-directory.js';
 export { type PartitionLoad, type ProposedMove, proposeMoves } from './store/leases/propose-moves.js';
 export type { DirectoryDb } from './store/tables/directory.js';

@@ -1,6 +1,6 @@
 import { query } from '@orrery/testing/servers';
 import { describe, expect, it, vi } from 'vitest';
-import { abortMove, cleanMoved, type MoveStep, movePartition } from '../src/operator.js';
+import { abortMove, cleanMoved, type MoveProgress, type MoveStep, movePartition } from '../src/operator.js';
 import { MOVED_TABLES, REPLICATED } from '../src/store/leases/moves/moved-tables.js';
 import { type Planted, prepareTwo, startLoad } from './moving.js';
 import { plantDeployment } from './running-runtime.js';
@@ -36,6 +36,11 @@ const listed = async () =>
   (await house.call('deployments.list', { params: world, query: { page: 1, limit: 50 } })).data.map(
     ({ id }) => id,
   );
+
+/** Ends a mover right after a step. */
+const stopAt = (last: MoveStep) => (step: MoveStep) => {
+  if (step === last) throw new Error(`stopped at ${step}`);
+};
 
 it('each table has a line that says how it moves', async () => {
   const tables = await query<{ name: string }>(
@@ -104,20 +109,51 @@ describe('a partition that moves', () => {
   });
 
   it('is back where it was when it is undone, whatever step it had reached', async () => {
-    const stopAt = (last: MoveStep) => (step: MoveStep) => {
-      if (step === last) throw new Error(`stopped at ${step}`);
-    };
     for (const step of ['noted', 'subscribed', 'fenced', 'flushed', 'arrived'] as const) {
       await undone.execute({ id: 'x' });
       await expect(movePartition(moving(undone, { onStep: stopAt(step) }))).rejects.toThrow(step);
+      // It waits where nobody has the partition.
+      const asked = undone.execute({ id: 'x' });
       await abortMove(moving(undone));
+      await asked;
       expect(await idsIn(second)).not.toContain(undone.deployment.id);
       for (const table of REPLICATED) expect(await rowsIn(second, table, undone)).toEqual([]);
       await undone.execute({ id: 'x' });
       expect([await left(first), await left(second)]).toEqual([[], []]);
     }
-    expect(await undone.counter('x')).toMatchObject({ state: { count: 10 } });
+    expect(await undone.counter('x')).toMatchObject({ state: { count: 15 } });
     expect(await undone.verify()).toMatchObject({ valid: true });
+  });
+
+  it('ends, and tells why it waits, when it is undone while rows cannot be copied', async () => {
+    const told: MoveProgress[] = [];
+    await query(second, `insert into runtime.journal_heads values ($1, 1, 'in the way', '{}')`, [
+      undone.deployment.id,
+    ]);
+    const moved = movePartition(moving(undone, { onProgress: (progress) => told.push(progress) }));
+    moved.catch(() => undefined);
+    await vi.waitFor(() => expect(told.some(({ errors }) => errors > 0)).toBe(true));
+    expect(told.at(-1)).toMatchObject({ isCopied: false, isFollowed: expect.any(Boolean) });
+    await query(first, 'update directory.moves set undone = true');
+    await expect(moved).rejects.toThrow('was undone meanwhile');
+    await abortMove(moving(undone));
+    expect([await left(first), await left(second)]).toEqual([[], []]);
+  });
+
+  it('goes on where a mover stopped while it ended the subscription', async () => {
+    const [disable, letGo] = ['disable', 'set (slot_name = none)'];
+    for (const done of [[disable], [disable, letGo]]) {
+      await expect(movePartition(moving(undone, { onStep: stopAt('fenced') }))).rejects.toThrow('fenced');
+      const [subscription] = await query<{ name: string }>(
+        second,
+        `select subname as name from pg_subscription s join pg_database d on d.oid = s.subdbid
+          where d.datname = current_database()`,
+      );
+      for (const what of done) await query(second, `alter subscription ${subscription?.name} ${what}`);
+      await expect(movePartition(moving(undone, { onStep: stopAt('flushed') }))).rejects.toThrow('flushed');
+      await abortMove(moving(undone));
+      expect([await left(first), await left(second)]).toEqual([[], []]);
+    }
   });
 
   it('goes on from any step, and cannot be undone once it has moved', async () => {
@@ -131,15 +167,12 @@ describe('a partition that moves', () => {
       'arrived',
       'switched',
     ] as const) {
-      const stop = (step: MoveStep) => {
-        if (step === last) throw new Error(`stopped at ${step}`);
-      };
-      await expect(movePartition(moving(undone, { onStep: stop }))).rejects.toThrow(last);
+      await expect(movePartition(moving(undone, { onStep: stopAt(last) }))).rejects.toThrow(last);
     }
     await movePartition(moving(undone));
     await expect(abortMove(moving(undone))).rejects.toThrow('has moved');
     await undone.execute({ id: 'x' });
-    expect(await undone.counter('x')).toMatchObject({ state: { count: 11 } });
+    expect(await undone.counter('x')).toMatchObject({ state: { count: 16 } });
     expect(await undone.verify()).toMatchObject({ valid: true });
     await cleanMoved(moving(undone));
   });

@@ -1,3 +1,4 @@
+import { classifyPostgresError } from '@orrery/database';
 import {
   abortMove,
   cleanMoved,
@@ -26,7 +27,26 @@ export interface MoveWishes {
 }
 
 /** `orrery partitions move`: from the runtime's database to another one, each after the other. @throws StartupError */
-export async function movePartitions(
+export const movePartitions = (
+  context: CommandContext,
+  numbers: readonly string[],
+  wishes: MoveWishes,
+): Promise<void> => move(context, numbers, wishes).catch((error: unknown) => Promise.reject(asAdvice(error)));
+
+/** Failures that say nothing of the move: a database went away, or had no time. */
+const PASSING: readonly string[] = ['unavailable', 'unknown_outcome', 'conflict', 'timeout'];
+
+/** What is done already is found in the databases by the next run. */
+function asAdvice(error: unknown): unknown {
+  if (error instanceof StartupError || !PASSING.includes(classifyPostgresError(error).kind)) return error;
+  const reason = error instanceof Error ? error.message : String(error);
+  return new StartupError(
+    `A database went away, or did not answer in time (${reason}): run it again, it goes on from where it was.`,
+    { cause: error },
+  );
+}
+
+async function move(
   { env, write }: CommandContext,
   numbers: readonly string[],
   wishes: MoveWishes,
@@ -99,11 +119,12 @@ function tellingOf(
       const now = performance.now();
       if (step === 'subscribed') copiedFrom = now;
       if (step === 'fenced') fencedAt = now;
+      if (step === 'ended') return;
       const text =
         step === 'switched'
-          ? `at the target, after ${Math.round(now - fencedAt)} ms without owner`
+          ? `it lives there, after ${Math.round(now - fencedAt)} ms without owner`
           : STEP_TEXTS[step];
-      if (text !== undefined) write(`partition ${partition}: ${text}`);
+      write(`partition ${partition}: ${text}`);
     },
     onProgress: (progress) =>
       write(`partition ${partition}: ${progressText(progress, performance.now() - copiedFrom)}`),

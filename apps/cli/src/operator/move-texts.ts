@@ -1,21 +1,30 @@
-import type { MoveOptions, MoveStep } from '@orrery/runtime/operator';
-
-type Progress = Parameters<NonNullable<MoveOptions['onProgress']>>[0];
+import type { MoveProgress, MoveStep } from '@orrery/runtime/operator';
 
 /** What an operator reads of a step, whether the command carries the move out or watches it. */
-export const STEP_TEXTS: Readonly<Partial<Record<MoveStep, string>>> = {
+export const STEP_TEXTS: Readonly<Record<Exclude<MoveStep, 'switched' | 'ended'>, string>> = {
+  noted: 'noted in the directory',
+  published: 'its rows are published',
   subscribed: 'rows are copied while its deployments are executed',
   in_step: 'the copy follows every commit',
   fenced: 'without owner',
+  flushed: 'the target has every commit',
+  arrived: 'its deployments are at the target',
 };
 
 /** How far a copy is that has been under way for so long. */
-export function progressText(
-  { tables, inStep, entries, ofEntries, errors }: Progress,
-  forMs: number,
-): string {
+export const progressText = (progress: MoveProgress, forMs: number): string =>
+  (progress.isCopied ? 'the target lacks what was committed last' : copyOf(progress, forMs)) +
+  troubleOf(progress);
+
+function copyOf({ tables, inStep, entries, ofEntries }: MoveProgress, forMs: number): string {
   const left = entries > 0 ? (forMs * (ofEntries - entries)) / entries : undefined;
   const estimate = left === undefined ? '' : `, about ${Math.ceil(Math.max(0, left) / 1000)} s left`;
-  const trouble = errors > 0 ? `; ${errors} errors, which the log of the target's server names` : '';
-  return `${inStep} of ${tables} tables, ${entries} of ${ofEntries} entries${estimate}${trouble}`;
+  return `${inStep} of ${tables} tables, ${entries} of ${ofEntries} entries${estimate}`;
+}
+
+/** The server's worker ends at an error and begins anew, seconds later: until then nothing is copied. */
+function troubleOf({ errors, isFollowed }: MoveProgress): string {
+  const [met, idle] = [errors > 0 ? `${errors} errors` : '', isFollowed ? '' : 'nobody copies now'];
+  const trouble = [met, idle].filter((text) => text !== '').join(', ');
+  return trouble === '' ? '' : `; ${trouble}: the log of the target's server says why`;
 }

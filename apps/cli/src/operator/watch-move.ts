@@ -45,9 +45,8 @@ function endOf({ step, isAtTarget }: MoveView, wasUnderWay: boolean): string | u
 function textOf({ step, isUndone, progress, forMs }: MoveView): string {
   if (isUndone) return 'is being undone';
   if (progress !== undefined) return progressText(progress, forMs);
-  if (step === 'switched') return 'at the target; what was needed for the move is taken down';
-  if (step === 'flushed' || step === 'arrived') return STEP_TEXTS.fenced ?? '';
-  return STEP_TEXTS[step ?? 'noted'] ?? 'begun';
+  if (step === 'switched' || step === 'ended') return 'it lives there; what was needed for the move is taken down';
+  return STEP_TEXTS[step ?? 'noted'];
 }
 
 function whatToRun({ step, isUndone }: MoveView, command: string): string {

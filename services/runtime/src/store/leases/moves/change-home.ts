@@ -86,6 +86,16 @@ export async function isNoted({ directory, partition }: Parties): Promise<boolea
   return noted !== undefined;
 }
 
+/** @throws StartupError where the move is undone, or was: what a mover waits for may never come then */
+export async function refuseUndone({ directory, partition }: Parties): Promise<void> {
+  const noted = await directory
+    .selectFrom('moves')
+    .select('undone')
+    .where('partition', '=', partition)
+    .executeTakeFirst();
+  if (noted?.undone !== false) throw new StartupError(`The move of ${partition} was undone meanwhile.`);
+}
+
 /**
  * Ends the ownership at the source: the row gets no owner, the next epoch and generation 0, under a lock that waits for commits
  * and creations, and the deployments leave `deployments`. From then on nothing of the partition is written or found there.

@@ -2,14 +2,9 @@ import { sql } from 'kysely';
 import type { Db } from '../../tables/schema.js';
 import { databaseId } from '../homes.js';
 import { type MoveState, type Parties, readState } from './change-home.js';
-import { entriesOf, type MoveOptions, type MoveStep } from './move-partition.js';
-import {
-  type CopyProgress,
-  isPublished,
-  isSubscribed,
-  readProgress,
-  replicationName,
-} from './replication.js';
+import type { MoveOptions, MoveStep } from './move-partition.js';
+import { isPublished, isSubscribed, readProgress, replicationName } from './replication.js';
+import { entriesOf, type MoveProgress } from './wait-for-target.js';
 
 /** What the commands that change something call themselves to the servers; one that only looks on has another name. */
 export const OPERATOR = 'orrery-operator';
@@ -24,7 +19,7 @@ export interface MoveView {
   /** A command works at one of the two databases, as far as their servers tell. */
   readonly isCarriedOn: boolean;
   /** While rows are copied. */
-  readonly progress: (CopyProgress & { readonly ofEntries: number }) | undefined;
+  readonly progress: MoveProgress | undefined;
   /** For how long it has been under way, in milliseconds. */
   readonly forMs: number;
 }
@@ -50,7 +45,7 @@ export async function lookAtMove({ source, target, directory, partition }: Betwe
     isInStep: copied !== undefined && copied.inStep === copied.tables,
   });
   const isCopying = step === 'subscribed' && copied !== undefined;
-  const progress = isCopying ? { ...copied, ofEntries: await entriesOf(source, partition) } : undefined;
+  const progress = isCopying ? { ...copied, ofEntries: await entriesOf(source, partition), isCopied: false } : undefined;
   return { ...seen, step, progress };
 }
 

@@ -19,19 +19,16 @@ import {
 } from './change-home.js';
 import { deleteArrived, deleteDeparted, deleteRows, deploymentsOf } from './delete-rows.js';
 import {
-  type CopyProgress,
-  hasArrived,
-  isSubscribed,
-  placeInLog,
+  follows,
   publish,
   type Replication,
-  readProgress,
   refuseUnpublishable,
   replicationName,
   subscribe,
   unpublish,
   unsubscribe,
 } from './replication.js';
+import { type MoveProgress, untilCopied, untilFlushed } from './wait-for-target.js';
 
 /**
  * A partition moves from one database to another while its deployments are executed:
@@ -62,13 +59,9 @@ export interface MoveOptions {
   readonly clock: Clock;
   /** After each step. */
   readonly onStep?: (step: MoveStep) => void;
-  /** About once a second while rows are copied. `entries`: those of all journals of the partition when it began. */
-  readonly onProgress?: (progress: CopyProgress & { readonly ofEntries: number }) => void;
+  /** About once a second while it waits for the target. */
+  readonly onProgress?: (progress: MoveProgress) => void;
 }
-
-/** How often a mover looks, in milliseconds: while rows are copied, and while nobody owns the partition. */
-const LOOK_MS = { copying: 100, fenced: 10 };
-const TOLD_MS = 1000;
 
 /** Moves a partition, from wherever an earlier mover has stopped. @throws StartupError that says why it cannot */
 export async function movePartition(options: MoveOptions): Promise<void> {
@@ -114,7 +107,7 @@ async function bringInStep(
   replication: Replication,
   onStep: (step: MoveStep) => void,
 ): Promise<void> {
-  const { source, directory, clock, sourceUrl, partition } = options;
+  const { source, directory, sourceUrl } = options;
   await refuseTooEarly(directory);
   await refuseUnpublishable(source);
   await noteMove(parties);
@@ -124,32 +117,13 @@ async function bringInStep(
   onStep('published');
   await subscribe(replication, sourceUrl);
   onStep('subscribed');
-  const ofEntries = await entriesOf(source, partition);
-  let told = Number.NEGATIVE_INFINITY;
-  for (;;) {
-    const progress = await readProgress(replication);
-    if (progress !== undefined && progress.inStep === progress.tables) break;
-    if (progress !== undefined && clock.monotonic() - told >= TOLD_MS) {
-      options.onProgress?.({ ...progress, ofEntries });
-      told = clock.monotonic();
-    }
-    await clock.sleep(LOOK_MS.copying);
-  }
+  await untilCopied(options, parties, replication);
   onStep('in_step');
-}
-
-/** Of all journals of a partition. */
-export async function entriesOf(source: Db, partition: number): Promise<number> {
-  const { rows } = await sql<{ entries: number }>`
-    select coalesce(sum(seq), 0)::bigint as entries from journal_heads where deployment_id % 64 = ${partition}`.execute(
-    source,
-  );
-  return rows[0]?.entries ?? 0;
 }
 
 /** From the owner at the source to none, and to the directory's naming the target. */
 async function handOver(
-  { partition, clock }: MoveOptions,
+  options: MoveOptions,
   parties: Parties,
   replication: Replication,
   onStep: (step: MoveStep) => void,
@@ -158,11 +132,8 @@ async function handOver(
   const since = isFirst ? await carryBefore(parties) : undefined;
   await fence(parties);
   onStep('fenced');
-  if (await isSubscribed(replication)) {
-    const place = await placeInLog(replication);
-    while (!(await hasArrived(replication, place))) await clock.sleep(LOOK_MS.fenced);
-    await unsubscribe(replication);
-  }
+  if (await follows(replication)) await untilFlushed(options, parties, replication);
+  await unsubscribe(replication);
   onStep('flushed');
   await carryDefinitions(parties);
   await carryKeys(parties, since);
@@ -172,7 +143,7 @@ async function handOver(
   await arrive(parties, next);
   onStep('arrived');
   if (!(await switchHome(parties, next)))
-    throw new StartupError(`The move of ${partition} was undone meanwhile.`);
+    throw new StartupError(`The move of ${options.partition} was undone meanwhile.`);
 }
 
 /** What would take long without owner is carried before, and what is new once more. @returns the time from which on it is new */
@@ -183,9 +154,12 @@ async function carryBefore(parties: Parties): Promise<Date | undefined> {
   return rows[0]?.now;
 }
 
+/** How often a mover looks whether the source's server has let go of the slot, in milliseconds. */
+const LOOK_MS = 10;
+
 async function ended(replication: Replication, clock: Clock): Promise<void> {
   await unsubscribe(replication);
-  while (!(await unpublish(replication))) await clock.sleep(LOOK_MS.fenced);
+  while (!(await unpublish(replication))) await clock.sleep(LOOK_MS);
 }
 
 /** Undoes a move that is under way: all is as before, at the source. @throws StartupError where it is over */

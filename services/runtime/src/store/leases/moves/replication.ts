@@ -91,6 +91,8 @@ export interface CopyProgress {
   readonly entries: number;
   /** Errors that the target's server has met; its log names them. */
   readonly errors: number;
+  /** Whether a worker of the target's server follows the source now. */
+  readonly isFollowed: boolean;
 }
 
 /** How far the copy is; `undefined` where nothing is subscribed to any more. */
@@ -100,7 +102,9 @@ export async function readProgress({ target, name }: Replication): Promise<CopyP
       coalesce((select sum(tuples_processed) from pg_stat_progress_copy p
         where p.datname = current_database() and p.relid = 'journal'::regclass), 0)::int8 as entries,
       coalesce((select apply_error_count + sync_error_count from pg_stat_subscription_stats t
-        where t.subname = ${name}), 0)::int as errors
+        where t.subname = ${name}), 0)::int as errors,
+      exists (select from pg_stat_subscription w
+        where w.subname = ${name} and w.relid is null and w.pid is not null) as "isFollowed"
     from pg_subscription_rel r join pg_subscription s on s.oid = r.srsubid
       join pg_database d on d.oid = s.subdbid
     where s.subname = ${name} and d.datname = current_database() having count(*) > 0`.execute(target);
@@ -125,8 +129,20 @@ export async function hasArrived({ source, name }: Replication, place: string): 
 export const isPublished = async ({ source, name }: Replication): Promise<boolean> =>
   (await exists(source, publications(name))) || (await exists(source, slots(name)));
 
-export const isSubscribed = ({ target, name }: Replication): Promise<boolean> =>
-  exists(target, subscriptions(name));
+export const isSubscribed = ({ target, name }: Replication): Promise<boolean> => exists(target, subscriptions(name));
+
+/**
+ * Lets the subscription go on, if it is there. One without a slot never does again: a mover stopped in `unsubscribe`, which comes
+ * after everything has arrived. @returns whether anything may arrive still
+ */
+export async function follows({ target, name }: Replication): Promise<boolean> {
+  const { rows } = await sql<{ slot: string | null; enabled: boolean }>`
+    select subslotname as slot, subenabled as enabled from ${subscriptions(name)}`.execute(target);
+  const [found] = rows;
+  if (found === undefined || found.slot === null) return false;
+  if (!found.enabled) await sql.raw(`alter subscription ${name} enable`).execute(target);
+  return true;
+}
 
 /** Nothing more is written at the target when it resolves. */
 export async function unsubscribe(replication: Replication): Promise<void> {
