@@ -20,16 +20,19 @@ it('moves a partition to another database, undoes it and deletes what is left', 
   expect(await run('npx orrery partitions move 5 --to 2 --abort')).toEqual([
     'The partition 5 is not on its way between these databases.',
   ]);
-  // Nothing can be copied meanwhile.
+  const name = new URL(second.url).pathname.slice(1);
   const broken = await withClient(second.url, async (client) => {
-    await client.query('begin; lock table runtime.journal_heads');
+    // Nothing can be copied meanwhile.
+    await client.query('begin; lock table runtime.journal_heads in share mode');
     const heard: string[] = [];
     const ended = run('npx orrery partitions move 5 --to 2', heard);
     await vi.waitFor(() => expect(heard.at(-1)).toMatch(/ of \d+ tables/));
+    await query(first.url, `alter database ${name} allow_connections false`);
     await client.query(`select pg_terminate_backend(pid) from pg_stat_activity
       where application_name = 'orrery-operator' and datname = current_database()`);
     return (await ended).at(-1);
   });
+  await query(first.url, `alter database ${name} allow_connections true`);
   expect(broken).toMatch(/^A database went away, .*: run it again, it goes on from where it was\.$/);
   const said = await run('npx orrery partitions move 5 --to 2');
   expect(said.filter((line) => !/ of \d+ entries/.test(line))).toEqual([

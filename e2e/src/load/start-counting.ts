@@ -80,7 +80,7 @@ export function startCounting({
 }
 
 /** A client of the API as one that tells how a connection broke. */
-const askThrough = (api: ApiClient, { method, path, body, headers }: Asked): Promise<Reply> =>
+export const askThrough = (api: ApiClient, { method, path, body, headers }: Asked): Promise<Reply> =>
   api.raw(method, path, textOf(body), { ...headers }).then(
     (answer) => ({ answer }),
     (cause: Error) => ({ broken: 'connection lost', wasSent: true, wasIdle: false, cause }),

@@ -1,7 +1,7 @@
 import type { ApiClient } from '../api/api-client.js';
 import { counting, makeWorld } from './make-world.js';
 
-const count = {
+export const count = {
   name: 'count',
   firstVersion: {
     inputSchema: { operation: 'integer', counter: 'string' },
