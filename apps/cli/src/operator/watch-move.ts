@@ -45,7 +45,8 @@ function endOf({ step, isAtTarget }: MoveView, wasUnderWay: boolean): string | u
 function textOf({ step, isUndone, progress, forMs }: MoveView): string {
   if (isUndone) return 'is being undone';
   if (progress !== undefined) return progressText(progress, forMs);
-  if (step === 'switched' || step === 'ended') return 'it lives there; what was needed for the move is taken down';
+  if (step === 'switched' || step === 'ended')
+    return 'it lives there; what was needed for the move is taken down';
   return STEP_TEXTS[step ?? 'noted'];
 }
 

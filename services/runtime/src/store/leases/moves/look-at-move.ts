@@ -45,7 +45,9 @@ export async function lookAtMove({ source, target, directory, partition }: Betwe
     isInStep: copied !== undefined && copied.inStep === copied.tables,
   });
   const isCopying = step === 'subscribed' && copied !== undefined;
-  const progress = isCopying ? { ...copied, ofEntries: await entriesOf(source, partition), isCopied: false } : undefined;
+  const progress = isCopying
+    ? { ...copied, ofEntries: await entriesOf(source, partition), isCopied: false }
+    : undefined;
   return { ...seen, step, progress };
 }
 

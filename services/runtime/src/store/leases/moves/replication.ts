@@ -129,7 +129,8 @@ export async function hasArrived({ source, name }: Replication, place: string): 
 export const isPublished = async ({ source, name }: Replication): Promise<boolean> =>
   (await exists(source, publications(name))) || (await exists(source, slots(name)));
 
-export const isSubscribed = ({ target, name }: Replication): Promise<boolean> => exists(target, subscriptions(name));
+export const isSubscribed = ({ target, name }: Replication): Promise<boolean> =>
+  exists(target, subscriptions(name));
 
 /**
  * Lets the subscription go on, if it is there. One without a slot never does again: a mover stopped in `unsubscribe`, which comes
