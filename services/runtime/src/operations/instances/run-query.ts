@@ -35,8 +35,12 @@ export function createRunQuery(context: RuntimeContext): RunQuery {
   const slots = new FairSlots(pools.queriesAtOnce);
   /** What has not begun: it will read what is there later than each who joins it has asked. */
   const open = new Map<string, SharedQuery>();
-  const begin = (name: string, deploymentId: number, run: (call: Call) => Promise<unknown>) => {
-    const shared = new SharedQuery();
+  const queue = (
+    name: string,
+    shared: SharedQuery,
+    deploymentId: number,
+    run: (call: Call) => Promise<unknown>,
+  ) => {
     const close = () => open.get(name) === shared && open.delete(name);
     open.set(name, shared);
     shared.signal.addEventListener('abort', close);
@@ -48,7 +52,6 @@ export function createRunQuery(context: RuntimeContext): RunQuery {
       await clock.sleep(Math.min((clock.monotonic() - startedAt) * answered, MAX_REST_MS));
     };
     slots.run({ who: String(deploymentId), isFirst: false }, shared.signal, turn).catch(() => undefined);
-    return shared;
   };
   return async <T>(
     { deployment, atSeq, question }: Asked,
@@ -63,8 +66,12 @@ export function createRunQuery(context: RuntimeContext): RunQuery {
       const read = () => withinTime(() => query(pools.queries.db, new QueryWork(clock, signal)));
       return atSeq === undefined ? read() : readPast(context, deployment, atSeq, { signal, deadline }, read);
     };
-    const shared = open.get(name) ?? begin(name, deployment.id, run);
-    return (await shared.join(call)) as T;
+    const waiting = open.get(name);
+    const shared = waiting ?? new SharedQuery();
+    // The first caller, too, before it begins, which may be at once.
+    const answer = shared.join(call);
+    if (waiting === undefined) queue(name, shared, deployment.id, run);
+    return (await answer) as T;
   };
 }
 
