@@ -6,12 +6,14 @@ import { promisify } from 'node:util';
 import { Resources } from '@orrery/service-kit';
 import { PATIENT } from '@orrery/testing';
 import { query, startNatsServer } from '@orrery/testing/servers';
-import { BUILT_COMMAND, startFiveProcesses, startNode } from '@orrery/testing/system';
+import { builtProgram, startFleet, startNode } from '@orrery/testing/system';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { apiClient } from '../src/api/api-client.js';
 import { startDebianPostgres } from '../src/external/debian-postgres.js';
 import { describeWithProgram } from '../src/external/describe-with-program.js';
 import { startCounting } from '../src/load/start-counting.js';
+import { addSecondHome, runOn } from '../src/starting/second-home.js';
+import { SYSTEM_END_MS } from '../src/starting/start-system.js';
 import { counterWorld } from '../src/worlds/counter-world.js';
 
 const run = promisify(execFile);
@@ -27,40 +29,27 @@ async function startTwoHomes(resources: Resources) {
   for (const name of [first, second, directory])
     await run('createdb', ['--maintenance-db', postgres.urlOf('postgres'), name]);
   const env = { RUNTIME_DIRECTORY_URL: postgres.urlOf(directory), RATE_LIMITS: 'false' };
-  const backends = { databaseUrl: postgres.urlOf(first), natsUrl: nats.url };
-  const system = resources.use('system', await startFiveProcesses(backends, env));
-  const orrery = async (database: string, ...args: string[]) => {
-    const url = { DATABASE_URL: postgres.urlOf(database) };
-    await using command = startNode(BUILT_COMMAND, { ...env, ...url }, { args });
-    expect(await command.exited, command.output()).toBe(0);
-    return command.output();
-  };
-  await orrery(second, 'databases', 'add', '2');
-  await query(
-    postgres.urlOf(directory),
-    `update directory.databases set added_at = now() - interval '1 minute'`,
-  );
-  const odd = Array.from({ length: 32 }, (_, half) => String(2 * half + 1));
-  await orrery(first, 'partitions', 'move', ...odd, '--to-url', postgres.urlOf(second));
-  const startSecond = () =>
-    startNode('services/runtime/dist/bundle/main.js', {
-      ...env,
-      DATABASE_URL: postgres.urlOf(second),
-      NATS_URL: nats.url,
-      HEALTH_PORT: '0',
-    });
-  return { postgres, system, orrery, startSecond, second };
+  const databaseUrl = postgres.urlOf(first);
+  const backends = { databaseUrl, natsUrl: nats.url, each: 1 };
+  const fleet = resources.use('fleet', await startFleet(backends, env), SYSTEM_END_MS);
+  const secondUrl = postgres.urlOf(second);
+  const homes = { first: databaseUrl, second: secondUrl, directory: postgres.urlOf(directory) };
+  const runtime = await addSecondHome(fleet, homes);
+  const variables = { DATABASE_URL: secondUrl };
+  const refusedStart = () =>
+    startNode(builtProgram('runtime'), { ...fleet.commandEnv, ...variables, HEALTH_PORT: '0' });
+  return { postgres, fleet, runtime, refusedStart, variables, second, secondUrl };
 }
 
 describeWithProgram('pg_restore', 'one home of two', () => {
   it('is restored from a dump while the other goes on, and all deployments are served again', async () => {
     const resources = new Resources(PATIENT);
     onTestFinished(() => resources.release());
-    const { postgres, system, orrery, startSecond, second } = await startTwoHomes(resources);
+    const { postgres, fleet, runtime, refusedStart, variables, second, secondUrl } =
+      await startTwoHomes(resources);
     const folder = await mkdtemp(join(tmpdir(), 'orrery-home-'));
     resources.add('folder', () => rm(folder, { recursive: true, force: true }));
-    const runtime = resources.use('second runtime', startSecond());
-    const api = apiClient(system.url, system.key);
+    const api = apiClient(fleet.url, fleet.key);
     const { deploy } = await counterWorld(api);
     const idsIn = async (database: string) =>
       (await query<{ id: string }>(postgres.urlOf(database), 'select id from runtime.deployments')).map(
@@ -81,7 +70,7 @@ describeWithProgram('pg_restore', 'one home of two', () => {
     await lost.acknowledged(60);
     const dumped = lost.count();
     const dump = join(folder, 'home-2.dump');
-    await run('pg_dump', ['--format=custom', `--file=${dump}`, postgres.urlOf(second)]);
+    await run('pg_dump', ['--format=custom', `--file=${dump}`, secondUrl]);
     await lost.acknowledged(lost.count() + 30);
     await lost.finish();
     expect(await lost.problems()).toEqual([]);
@@ -99,17 +88,17 @@ describeWithProgram('pg_restore', 'one home of two', () => {
     const before = await generation();
     await vi.waitFor(async () => expect(await generation()).toBeGreaterThan(before + 1), patiently);
 
-    await runtime.end('SIGTERM');
+    await fleet.end(runtime, 'SIGTERM');
     const beforeRestore = others.count();
     await run('dropdb', ['--maintenance-db', postgres.urlOf('postgres'), second]);
     await run('createdb', ['--maintenance-db', postgres.urlOf('postgres'), second]);
-    await run('pg_restore', [`--dbname=${postgres.urlOf(second)}`, '--no-owner', '--exit-on-error', dump]);
-    const refused = resources.use('refused runtime', startSecond());
+    await run('pg_restore', [`--dbname=${secondUrl}`, '--no-owner', '--exit-on-error', dump]);
+    const refused = resources.use('refused runtime', refusedStart());
     expect(await refused.exited).toBe(1);
     expect(refused.output()).toContain('it was restored or is another one');
     expect((await api.post(`${there[0]}/execute`, {})).status).not.toBe(200);
-    expect(await orrery(second, 'database', 'accept-restored')).toContain('32 partitions');
-    resources.use('restored runtime', startSecond());
+    expect(await runOn(fleet, secondUrl, 'database', 'accept-restored')).toContain('32 partitions');
+    await fleet.add('runtime', { variables });
 
     let counted = 0;
     for (const path of there)

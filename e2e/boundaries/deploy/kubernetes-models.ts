@@ -15,5 +15,10 @@ const groups: Record<string, Yaml> = {
   v1: core,
 };
 
-/** The class whose `validate` checks an object by the schema of its kind; `undefined` for an unknown kind. */
-export const modelOf = ({ apiVersion, kind }: Yaml): Yaml => groups[apiVersion]?.[kind];
+/** Checks an object by the schema of its kind. @throws Error for one that it does not satisfy, or of an unknown kind */
+export function validate(object: Yaml): void {
+  const { apiVersion, kind } = object;
+  const Model = groups[apiVersion]?.[kind];
+  if (Model === undefined) throw new Error(`no schema of ${apiVersion} ${kind} is known`);
+  new Model(object).validate();
+}

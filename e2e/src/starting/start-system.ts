@@ -1,16 +1,15 @@
-import { holding, type Resources, systemClock } from '@orrery/service-kit';
+import { holding, type Resources } from '@orrery/service-kit';
 import { createTestDatabase, PATIENT } from '@orrery/testing';
-import { query, startNatsCluster, startRedisServer, temporaryFolder } from '@orrery/testing/servers';
+import { startNatsCluster, startRedisServer, temporaryFolder } from '@orrery/testing/servers';
 import {
-  BUILT_COMMAND,
   type Fleet,
   type FleetOptions,
   type System,
   startAllInOne,
   startFleet,
-  startNode,
 } from '@orrery/testing/system';
 import { HAS_TWO_HOMES, IS_OF_TWO } from './of-one-shape.js';
+import { addSecondHome } from './second-home.js';
 
 /** Only an all-in-one with a database of its own makes these. */
 const KEYS = {
@@ -55,33 +54,8 @@ async function startInTwoHomes(
   ];
   const env = { ...variables, RUNTIME_DIRECTORY_URL: directory };
   const fleet = await startOnCluster(resources, { databaseUrl, each: 1 }, env);
-  const orrery = (url: string, ...args: string[]) => runCommand({ ...env, DATABASE_URL: url }, args);
-  await orrery(second, 'databases', 'add', '2');
-  // In place of the seconds that an operator waits: the runtime has noticed it once it is heard.
-  await query(directory, `update directory.databases set added_at = now() - interval '1 minute'`);
-  const odd = Array.from({ length: 32 }, (_, half) => String(2 * half + 1));
-  await orrery(databaseUrl, 'partitions', 'move', ...odd, '--to-url', second);
-  await fleet.add('runtime', { variables: { DATABASE_URL: second } });
-  await Promise.all(fleet.of('runtime').map(({ healthUrl }) => untilBothAreServed(healthUrl)));
+  await addSecondHome(fleet, { first: databaseUrl, second, directory });
   return { ...fleet, homes: [databaseUrl, second] };
-}
-
-/** Until a runtime has noticed both databases and hears a process of each: an operator waits ten seconds instead. */
-async function untilBothAreServed(healthUrl: string): Promise<void> {
-  const isServed = (metrics: string, home: string) =>
-    new RegExp(`^orrery_runtime_partitions_without_owner\\{[^}]*home="${home}"[^}]*\\} 0\\b`, 'm').test(
-      metrics,
-    );
-  for (;;) {
-    const metrics = await (await fetch(`${healthUrl}/metrics`)).text();
-    if (['1', '2'].every((home) => isServed(metrics, home))) return;
-    await systemClock.sleep(100);
-  }
-}
-
-async function runCommand(env: Record<string, string>, args: readonly string[]): Promise<void> {
-  const command = startNode(BUILT_COMMAND, env, { args: [...args] });
-  if ((await command.exited) !== 0) throw new Error(`orrery ${args.join(' ')}: ${command.output()}`);
 }
 
 /** What the all-in-one has by itself on loopback. */

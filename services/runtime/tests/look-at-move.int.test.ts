@@ -1,22 +1,10 @@
 import { expect, it } from 'vitest';
 import { cleanMoved, lookAtMove, type MoveStep, movePartition } from '../src/operator.js';
-import { prepareTwo } from './moving.js';
-import type { plantDeployment } from './running-runtime.js';
+import { type Planted, prepareTwo, STEPS } from './moving.js';
 
 const { planted, moving } = await prepareTwo();
-const [one] = planted as [Awaited<ReturnType<typeof plantDeployment>>];
+const [one] = planted as [Planted];
 const look = () => lookAtMove(moving(one));
-
-const STEPS = [
-  'noted',
-  'published',
-  'subscribed',
-  'in_step',
-  'fenced',
-  'flushed',
-  'arrived',
-  'switched',
-] as const;
 
 it('tells the last step of a move whose command was killed, whatever step that was', async () => {
   expect(await look()).toMatchObject({ step: undefined, isAtTarget: false });

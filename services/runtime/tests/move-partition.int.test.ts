@@ -2,7 +2,7 @@ import { query } from '@orrery/testing/servers';
 import { describe, expect, it, vi } from 'vitest';
 import { abortMove, cleanMoved, type MoveProgress, type MoveStep, movePartition } from '../src/operator.js';
 import { MOVED_TABLES, REPLICATED } from '../src/store/leases/moves/moved-tables.js';
-import { type Planted, prepareTwo, startLoad } from './moving.js';
+import { type Planted, prepareTwo, STEPS, startLoad } from './moving.js';
 import { plantDeployment } from './running-runtime.js';
 
 const { house, first, second, planted, moving } = await prepareTwo();
@@ -157,16 +157,7 @@ describe('a partition that moves', () => {
   });
 
   it('goes on from any step, and cannot be undone once it has moved', async () => {
-    for (const last of [
-      'noted',
-      'published',
-      'subscribed',
-      'in_step',
-      'fenced',
-      'flushed',
-      'arrived',
-      'switched',
-    ] as const) {
+    for (const last of STEPS) {
       await expect(movePartition(moving(undone, { onStep: stopAt(last) }))).rejects.toThrow(last);
     }
     await movePartition(moving(undone));

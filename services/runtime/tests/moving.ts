@@ -2,12 +2,30 @@ import { createLogger, systemClock } from '@orrery/service-kit';
 import { createTestDatabase } from '@orrery/testing';
 import { query } from '@orrery/testing/servers';
 import { expect, vi } from 'vitest';
-import { addDatabase, type MoveOptions, openDirectory, openRuntimeDatabase } from '../src/operator.js';
+import {
+  addDatabase,
+  type MoveOptions,
+  type MoveStep,
+  openDirectory,
+  openRuntimeDatabase,
+} from '../src/operator.js';
 import { type House, plantDeployment, prepareHouse } from './running-runtime.js';
 
 const logger = createLogger({ service: 'test', level: 'error' });
 
 export type Planted = Awaited<ReturnType<typeof plantDeployment>>;
+
+/** Those at which a move can be stopped and carried on. */
+export const STEPS = [
+  'noted',
+  'published',
+  'subscribed',
+  'in_step',
+  'fenced',
+  'flushed',
+  'arrived',
+  'switched',
+] as const satisfies MoveStep[];
 
 /** Two databases: deployments live in the first, which has the directory, and nothing in the second. */
 export async function prepareTwo(made = prepareHouse()) {

@@ -77,24 +77,18 @@ export async function noteMove({ directory, partition, from, to }: Parties): Pro
   });
 }
 
-export async function isNoted({ directory, partition }: Parties): Promise<boolean> {
-  const noted = await directory
-    .selectFrom('moves')
-    .select('partition')
-    .where('partition', '=', partition)
-    .executeTakeFirst();
-  return noted !== undefined;
-}
+const notedMove = ({ directory, partition }: Parties) =>
+  directory.selectFrom('moves').select('undone').where('partition', '=', partition).executeTakeFirst();
+
+export const isNoted = async (parties: Parties): Promise<boolean> => (await notedMove(parties)) !== undefined;
 
 /** @throws StartupError where the move is undone, or was: what a mover waits for may never come then */
-export async function refuseUndone({ directory, partition }: Parties): Promise<void> {
-  const noted = await directory
-    .selectFrom('moves')
-    .select('undone')
-    .where('partition', '=', partition)
-    .executeTakeFirst();
-  if (noted?.undone !== false) throw new StartupError(`The move of ${partition} was undone meanwhile.`);
+export async function refuseUndone(parties: Parties): Promise<void> {
+  if ((await notedMove(parties))?.undone !== false) throw undoneMeanwhile(parties);
 }
+
+export const undoneMeanwhile = ({ partition }: Pick<Parties, 'partition'>): StartupError =>
+  new StartupError(`The move of ${partition} was undone meanwhile.`);
 
 /**
  * Ends the ownership at the source: the row gets no owner, the next epoch and generation 0, under a lock that waits for commits

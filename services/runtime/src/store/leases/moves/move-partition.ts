@@ -16,6 +16,7 @@ import {
   readState,
   switchHome,
   takeBack,
+  undoneMeanwhile,
 } from './change-home.js';
 import { deleteArrived, deleteDeparted, deleteRows, deploymentsOf } from './delete-rows.js';
 import {
@@ -142,8 +143,7 @@ async function handOver(
   const next = atTarget > 0 ? atTarget : generation + 2;
   await arrive(parties, next);
   onStep('arrived');
-  if (!(await switchHome(parties, next)))
-    throw new StartupError(`The move of ${options.partition} was undone meanwhile.`);
+  if (!(await switchHome(parties, next))) throw undoneMeanwhile(parties);
 }
 
 /** What would take long without owner is carried before, and what is new once more. @returns the time from which on it is new */
