@@ -15,10 +15,13 @@ export async function findProgram(name: ProgramName): Promise<Program | undefine
   return cachedProgram(name);
 }
 
-/** @throws Error when there is none. Such tests belong under `describeWithNats(…, { own: true })` or the like. */
+/**
+ * Finds a server's program, or unpacks Debian's package of it into the cache.
+ * @throws Error when it cannot be had. Such tests belong under `describeWithNats(…, { own: true })` or the like.
+ */
 export async function requireProgram(name: ProgramName): Promise<Program> {
-  const program = await findProgram(name);
-  if (program === undefined) throw new Error(`${name} is neither on the PATH nor in the cache`);
+  const program = (await findProgram(name)) ?? (await fillCache(name));
+  if (program === undefined) throw new Error(`no ${name} on the PATH, none in the package`);
   return program;
 }
 
@@ -49,7 +52,7 @@ async function libraryPath(root: string): Promise<string> {
 }
 
 /** Unpacks Debian's package, and its missing dependencies, into the cache. Needs no root. */
-export async function fillCache(name: ProgramName): Promise<Program | undefined> {
+async function fillCache(name: ProgramName): Promise<Program | undefined> {
   await mkdir(cache, { recursive: true });
   const draft = await mkdtemp(join(cache, `${name}-`));
   try {

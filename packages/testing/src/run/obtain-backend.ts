@@ -1,6 +1,6 @@
 import type { Resources } from '@orrery/service-kit';
 import type { Backend } from '../fixtures/describe-with.js';
-import { fillCache, findProgram, type ProgramName } from '../programs/find-program.js';
+import { type ProgramName, requireProgram } from '../programs/find-program.js';
 import type { TestServer } from '../servers/server-program.js';
 
 export interface BackendPlan {
@@ -37,10 +37,10 @@ export async function obtainBackend(
 
 async function whyNoProgram(name: ProgramName): Promise<string | undefined> {
   try {
-    if ((await findProgram(name)) ?? (await fillCache(name))) return undefined;
-    return `no ${name} on the PATH, none in the package`;
+    await requireProgram(name);
+    return undefined;
   } catch (error) {
-    return `no ${name} on the PATH; apt-get: ${reasonOf(error)}`;
+    return `no program ${name}: ${reasonOf(error)}`;
   }
 }
 
