@@ -345,7 +345,25 @@ describe('a clone', () => {
     await makeDue();
     await vi.waitFor(async () => expect(await timers()).toEqual([]));
     expect(await timersOf(copy)).toHaveLength(1);
-    expect((await house.call('history.verify', { params: copy })).data).toMatchObject({ valid: true });
+    // More than are read at once.
+    await Promise.all(
+      Array.from({ length: 205 }, (_, n) => run('late', { name: `${n}` }, { after: `PT${1 + (n % 7)}H` })),
+    );
+    const many = await clone({ sourceTimers: true });
+    const rows = (of: string) =>
+      query(
+        `select input, due_at, key from timers t join deployments d on d.id = t.deployment_id where d.address = $1
+        order by t.due_at, t.set_seq, t.set_index`,
+        [of],
+      );
+    expect(await rows(many.address)).toEqual(await rows(params.address));
+    expect(
+      await query(
+        `select count(*)::int as count, min(set_index), max(set_index), count(distinct set_index)::int as places
+        from timers t join deployments d on d.id = t.deployment_id where d.address = $1`,
+        [many.address],
+      ),
+    ).toEqual([{ count: 205, min: 0, max: 204, places: 205 }]);
   });
 });
 
@@ -458,5 +476,96 @@ describe('a timer of an event that a model decides', () => {
     const again = await decider.called();
     again.answer({ stateChanges: {}, result: {} });
     await vi.waitFor(async () => expect(await told()).toHaveLength(2));
+  });
+});
+
+describe('timers that wait', () => {
+  const TOUCH = {
+    mutationSettings: {
+      mode: 'direct',
+      template: { stateChanges: { 'counter:a': { count: { $increment: 1 } } }, result: {} },
+    },
+  };
+  const JUDGE = {
+    behaviorPrompt: 'Judge.',
+    mutationSettings: null,
+    stateChanges: { counter: 'partial' },
+    readEntities: [{ schema: 'counter', filter: ['name'] }],
+  };
+  /** A deployment with a run that holds `counter:a`, and with timers that change it, all due. */
+  async function plantHeld(count: number) {
+    const events = { touch: [], judge: [], free: [], first: [{ event: 'free' }] };
+    const planted = await plant(events, { touch: TOUCH, judge: JUDGE });
+    await planted.createCounter('a');
+    const judged = planted.run('judge', { name: 'a' });
+    const { answer } = await decider.called();
+    await planted.run('touch');
+    answer({ stateChanges: { 'counter:a': { count: 3 } }, result: {} });
+    const held = await decider.called();
+    await Promise.all(Array.from({ length: count }, () => planted.run('touch', {}, { after: 'PT1H' })));
+    await planted.run('free', {}, { after: 'PT2H' });
+    await query(
+      `update timers set due_at = now() - case event when $2 then '0 s'::interval else '1 s' end where deployment_id = $1`,
+      [planted.id, planted.nameOf('free')],
+    );
+    await query('update timer_heads set next_due = now() where deployment_id = $1', [planted.id]);
+    const end = async () => {
+      held.answer({ stateChanges: { 'counter:a': { count: 9 } }, result: {} });
+      await judged;
+    };
+    return {
+      ...planted,
+      end,
+      timed: async () => (await planted.told()).filter((one) => one.includes(' timer ')),
+    };
+  }
+  /** Less than they wait for a run at most. */
+  const BEFORE_THEY_GIVE_UP = { timeout: 40_000 };
+
+  it('for a run keep neither those behind them nor other deployments waiting', async () => {
+    await boot();
+    const held = await plantHeld(120);
+    await vi.waitFor(
+      async () => expect(await held.timed()).toEqual(['free timer succeeded']),
+      BEFORE_THEY_GIVE_UP,
+    );
+    const other = await plant({ first: [{ event: 'next' }], next: [] });
+    await other.run('first');
+    await vi.waitFor(
+      async () => expect(await other.told()).toEqual(['first admin succeeded', 'next timer succeeded']),
+      BEFORE_THEY_GIVE_UP,
+    );
+    expect(await held.timed()).toHaveLength(1);
+    await held.end();
+    await vi.waitFor(async () => expect(await held.timed()).toHaveLength(121));
+    expect(await held.timers()).toEqual([]);
+  });
+
+  it('for runs in many deployments do not keep others from being looked for', async () => {
+    await boot();
+    const many: Awaited<ReturnType<typeof plantHeld>>[] = [];
+    for (let count = 0; count < 33; count += 1) many.push(await plantHeld(1));
+    for (const one of many)
+      await vi.waitFor(
+        async () => expect(await one.timed()).toEqual(['free timer succeeded']),
+        BEFORE_THEY_GIVE_UP,
+      );
+    const other = await plant({ late: [] });
+    await other.run('late', {}, { after: 'PT1S' });
+    await vi.waitFor(
+      async () => expect(await other.told()).toEqual(['late timer succeeded']),
+      BEFORE_THEY_GIVE_UP,
+    );
+    await Promise.all(many.map(({ end }) => end()));
+  });
+
+  it('behind a follow-up of their deployment leave it room', async () => {
+    await boot();
+    const { run, told, makeDue } = await plant({ first: [{ event: 'next' }], next: [] });
+    await Promise.all(Array.from({ length: 150 }, () => run('first', {}, { after: 'PT1H' })));
+    await makeDue();
+    await vi.waitFor(async () => expect(await told()).toHaveLength(300), BEFORE_THEY_GIVE_UP);
+    const all = await told();
+    expect(all.filter((_, at) => at % 2 === 1)).toEqual(Array(150).fill('next timer succeeded'));
   });
 });

@@ -14,10 +14,19 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
+/** A timer of Node.js that is set to wait longer fires at once. */
+const LONGEST_WAIT_MS = 2 ** 31 - 1;
+
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => Math.round(performance.timeOrigin + performance.now()),
-  sleep: (ms, signal) => wait(ms, undefined, signal === undefined ? {} : { signal: signal }),
+  sleep: async (ms, signal) => {
+    const options = signal === undefined ? {} : { signal };
+    for (let left = ms; ; left -= LONGEST_WAIT_MS) {
+      await wait(Math.min(left, LONGEST_WAIT_MS), undefined, options);
+      if (left <= LONGEST_WAIT_MS) return;
+    }
+  },
 };
 
 type Times = Pick<Clock, 'now' | 'monotonic'>;

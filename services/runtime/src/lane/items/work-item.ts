@@ -66,6 +66,8 @@ export interface WorkItem<T> {
   readonly signal: AbortSignal;
   /** The follow-up without delay that it executes: other items of the deployment stay behind it (docs/timers.md). */
   readonly turn?: string;
+  /** Called when it begins to wait for what a run holds. */
+  readonly onWait?: () => void;
   /** Loads what `decide` needs from outside, before the item is queued; it may be called several times. */
   prepare(state: DeploymentState): Promise<void> | void;
   /** Pure and synchronous: everything it reads is in memory. `now` in milliseconds since the epoch. */

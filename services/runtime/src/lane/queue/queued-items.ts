@@ -259,6 +259,7 @@ export function createWaitingItems(
       if (!toHold) passing.enter(queued, name);
       endCall(queued);
       if (isLast) callAll(queued.item.deploymentId);
+      queued.item.onWait?.();
     },
     /** Queues items of these deployments that wait for what is not held any more. */
     release: (deploymentIds: Iterable<number>): void => {

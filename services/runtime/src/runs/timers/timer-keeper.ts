@@ -1,9 +1,10 @@
 import { asServiceError } from '@orrery/contracts';
 import { uuidV7 } from '@orrery/deciding';
-import { type Backoff, backoffDelay, createMeter, createSemaphore, startPollLoop } from '@orrery/service-kit';
+import { type Backoff, backoffDelay, createMeter, startPollLoop } from '@orrery/service-kit';
 import type { Batch } from '../../store/commit/batch.js';
 import { NotOwner, partitionOf } from '../../store/leases/leases.js';
 import { dueTimers, mayBeMore, nextDue, putOff, type TimerRow } from '../../store/state/timer-store.js';
+import { FairSlots } from '../asking/call-limits.js';
 import type { ExecuteDependencies } from '../execute/execute.js';
 import { isPassing, type TimerOutcome, timerItem } from './timer-item.js';
 
@@ -21,14 +22,18 @@ import { isPassing, type TimerOutcome, timerItem } from './timer-item.js';
 export type TimerKeeper = ReturnType<typeof startTimerKeeper>;
 
 const INTERVAL_MS = 5000;
-/** Timers in the lanes at once, of all deployments: callers of others wait behind these at most. */
+/**
+ * Follow-ups without delay in the lanes at once, of all deployments, and as many other timers; those that wait for a run are
+ * not counted. Callers of other deployments wait behind these at most.
+ */
 const AT_ONCE = 80;
-/** Deployments whose timers are executed at once. */
+/** Deployments whose timers are executed at once, beside those of which all that is due waits for runs. */
 const DEPLOYMENTS_AT_ONCE = 32;
+const MOST_STALLED = 64;
 /** How long the timers of a deployment wait for one that waits for a run, in milliseconds. */
 const PATIENCE_MS = 1000;
 /** Timers of one deployment that may wait for runs: beyond these others wait as well. */
-const MOST_WAITING = 500;
+const MOST_WAITING = 200;
 /** A timer that waits in its lane is given back after this long, in milliseconds. */
 const TIMEOUT_MS = 60_000;
 const REST: Backoff = { baseMs: 200, maxMs: 5000 };
@@ -41,11 +46,15 @@ interface TimerDependencies extends ExecuteDependencies {
 export function startTimerKeeper(dependencies: TimerDependencies) {
   const { db, held, clock, logger, measureTime } = dependencies;
   const stopping = new AbortController();
-  const slots = createSemaphore(AT_ONCE);
+  // Apart: what is due stays in its lane behind a follow-up of its deployment, which must not wait for a slot of these.
+  const followUpSlots = new FairSlots(AT_ONCE);
+  const dueSlots = new FairSlots(AT_ONCE);
   /** Deployments by the id of their timers in the lane. */
   const inLane = new Map<string, number>();
   /** Deployments whose due timers are being executed. */
   const busy = new Map<number, Promise<void>>();
+  /** Those of them of which all that is due waits for runs. */
+  const stalled = new Set<number>();
   /** Deployments that rest after a failure, with how many they had. */
   const resting = new Map<number, number>();
   const failures = new Map<number, number>();
@@ -54,8 +63,16 @@ export function startTimerKeeper(dependencies: TimerDependencies) {
   const wakeIn = createWakeUp(clock, stopping.signal, () => loop.wake());
   const run = async (row: TimerRow): Promise<Outcome> => {
     inLane.set(row.id, row.deployment_id);
+    const slots = row.tree === null ? dueSlots : followUpSlots;
+    const turn = { who: String(row.deployment_id), isFirst: false };
     try {
-      return await slots.run(stopping.signal, () => execute(row));
+      const { executed } = await slots.run(turn, stopping.signal, async () => {
+        const waiting = Promise.withResolvers<void>();
+        const executed = execute(row, waiting.resolve);
+        await Promise.race([executed, waiting.promise]);
+        return { executed };
+      });
+      return await executed;
     } catch {
       return 'lost';
     } finally {
@@ -75,9 +92,18 @@ export function startTimerKeeper(dependencies: TimerDependencies) {
         waiting.add(outcome);
         return outcome;
       });
-      await settledSoon(waiting.size > MOST_WAITING || due.length === 0 ? [...waiting] : outcomes);
+      const isStalled = waiting.size > MOST_WAITING || due.length === 0;
+      noteStalled(deploymentId, isStalled);
+      await settledSoon(isStalled ? [...waiting] : outcomes);
       const stopped = await firstStopped(outcomes);
       if (stopped !== undefined) return stopped;
+    }
+  };
+  const noteStalled = (deploymentId: number, isStalled: boolean) => {
+    if (!isStalled) stalled.delete(deploymentId);
+    else if (!stalled.has(deploymentId)) {
+      stalled.add(deploymentId);
+      loop.wake();
     }
   };
   /** Waits for them, but not long for one that waits for a run. */
@@ -106,6 +132,7 @@ export function startTimerKeeper(dependencies: TimerDependencies) {
       })
       .then((outcome) => {
         busy.delete(deploymentId);
+        stalled.delete(deploymentId);
         if (outcome === 'passing') rest(deploymentId);
         else failures.delete(deploymentId);
         loop.wake();
@@ -116,7 +143,7 @@ export function startTimerKeeper(dependencies: TimerDependencies) {
     const partitions = held
       .all()
       .flatMap(({ partition }) => (held.epochOf(partition) === undefined ? [] : partition));
-    const room = DEPLOYMENTS_AT_ONCE - busy.size;
+    const room = DEPLOYMENTS_AT_ONCE + Math.min(stalled.size, MOST_STALLED) - busy.size;
     if (partitions.length === 0 || room <= 0) return 'idle' as const;
     const found = await nextDue(db, partitions, [...busy.keys(), ...resting.keys()]);
     const due = found.filter(({ inMs }) => inMs <= 0);
@@ -165,18 +192,18 @@ async function firstStopped(outcomes: readonly Promise<Outcome>[]): Promise<Outc
   );
 }
 
-/** Executes one timer in its lane, and has its run driven if it becomes one. Never rejects. */
+/** Executes one timer in its lane, and has its run driven if it becomes one. Never rejects. `onWait`: it waits for a run. */
 function createExecuteTimer(dependencies: ExecuteDependencies, signal: AbortSignal) {
   const { lanes, runs, clock, logger } = dependencies;
   const late = createMeter('runtime').createHistogram('orrery_runtime_timer_lateness', {
     unit: 'ms',
     description: 'Time from when a timer was due until it was executed',
   });
-  return async (row: TimerRow): Promise<Outcome> => {
+  return async (row: TimerRow, onWait: () => void): Promise<Outcome> => {
     const runId = uuidV7(clock.now());
     const call = { caller: row.caller, requestId: row.id, deadline: clock.monotonic() + TIMEOUT_MS, signal };
     try {
-      const outcome = await lanes.submit(timerItem(dependencies, row, runId, call));
+      const outcome = await lanes.submit({ ...timerItem(dependencies, row, runId, call), onWait });
       if (outcome === 'run') runs.drive(runId, row.deployment_id).catch(() => undefined);
       if (outcome === 'executed') late.record(Math.max(0, clock.now() - Date.parse(row.due_at)));
       return outcome;

@@ -212,18 +212,42 @@ export async function copyTimers(
   sourceId: number,
   target: { readonly id: number; readonly partition: number; readonly entryId: string },
 ): Promise<EntryTimer[]> {
+  const { rows: sources } = await sql<{ readonly id: string }>`
+    select t.id from timers t
+    where t.deployment_id = ${sourceId} and t.run_id is null
+    order by t.due_at, t.set_seq, t.set_index`.execute(trx);
+  const copied: EntryTimer[] = [];
+  // In parts: 10,000 inputs of 64 KiB are not to be in memory together, nor hashed in one turn of the event loop.
+  while (copied.length < sources.length) {
+    const part = sources.slice(copied.length, copied.length + TIMERS_AT_ONCE);
+    copied.push(...(await copyPart(trx, part, copied.length, target)));
+  }
+  if (copied.length > 0)
+    await sql`
+      insert into timer_heads (deployment_id, partition, next_due)
+      select ${target.id}, ${target.partition}, min(due_at) from timers where deployment_id = ${target.id}`.execute(
+      trx,
+    );
+  return copied;
+}
+
+/** Copies these timers, in this order, as those from position `first` on that the entry sets. */
+async function copyPart(
+  trx: Db,
+  sources: readonly { readonly id: string }[],
+  first: number,
+  target: { readonly id: number; readonly entryId: string },
+): Promise<EntryTimer[]> {
+  const ids = sources.map(({ id }) => id);
   const { rows } = await sql<TimerRow>`
-    select ${COLUMNS} from timers t
-    where t.deployment_id = ${sourceId} and t.run_id is null order by t.due_at, t.set_seq, t.set_index`.execute(
-    trx,
-  );
-  if (rows.length === 0) return [];
+    select ${COLUMNS} from timers t where t.id = any(cast(${ids} as uuid[]))
+    order by t.due_at, t.set_seq, t.set_index`.execute(trx);
   const copies = rows.map((row, index) => ({
     ...row,
-    id: timerIdOf(target.entryId, index),
+    id: timerIdOf(target.entryId, first + index),
     deployment_id: target.id,
     set_seq: 1,
-    set_index: index,
+    set_index: first + index,
     tree: null,
     number: null,
   }));
@@ -231,9 +255,6 @@ export async function copyTimers(
     insert into timers (id, deployment_id, event, input, due_at, key, caller, set_seq, set_index, depth)
     select id, deployment_id, event, input, due_at, key, caller, set_seq, set_index, depth
     from jsonb_populate_recordset(null::timers, cast(${JSON.stringify(copies)} as jsonb))`.execute(trx);
-  await sql`
-    insert into timer_heads (deployment_id, partition, next_due)
-    values (${target.id}, ${target.partition}, ${rows[0]?.due_at})`.execute(trx);
   return copies.map(({ id, event, due_at: dueAt, key, input }) => ({
     ...{ id, event, dueAt, key },
     inputHash: canonicalHash(input),
