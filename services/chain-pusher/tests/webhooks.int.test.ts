@@ -84,6 +84,23 @@ describe('deliveries', () => {
     expect(await get(id)).toMatchObject({ state: 'active', failingSince: null, problem: null });
   });
 
+  it('are given up where new filters do not want them, and others are deliveries of their own', async () => {
+    const { create, execute, receiver, get, of, house, deliveries } = await webhookHouse();
+    const { id } = await create();
+    receiver.behave(() => 500);
+    const race = await execute();
+    await vi.waitFor(async () => expect((await get(id)).state).toBe('retrying'));
+    receiver.behave(() => 204);
+    await house.call('webhooks.update', { ...of(id), body: { events: ['sale'] } });
+    const sale = await execute({ event: 'sale' } as object);
+    await vi.waitFor(async () =>
+      expect(await deliveries(id)).toMatchObject([
+        { number: 2, historyId: sale.id, state: 'delivered', attempts: 1 },
+        { number: 1, historyId: race.id, state: 'failed', attempts: 1, responseStatus: 500 },
+      ]),
+    );
+  });
+
   it.each([
     [301, 'redirected'],
     [404, 'http_status'],

@@ -112,9 +112,12 @@ export async function updateWebhook(
       disabled_at: known.disabled_at ?? sql<Date>`now()`,
       problem: isEnabled === false ? JSON.stringify(BY_HAND) : jsonOf(known.problem),
     };
+    const isOther = events !== undefined || status !== undefined;
+    if (isOther) await giveUpOpen(trx, id);
     const row = await trx
       .updateTable('webhooks')
       .set({
+        ...(isOther && { open_number: null }),
         ...(isOn ? ANEW : disabled),
         ...(url !== undefined && { url: new URL(url).href }),
         ...(events !== undefined && { events: jsonOf(events) }),
@@ -128,6 +131,13 @@ export async function updateWebhook(
     return row;
   });
 }
+
+/** What was tried again may not be wanted any more: the next attempt, of whatever entry, is a delivery of its own. */
+const giveUpOpen = (trx: Db, id: string) =>
+  sql`
+    with known as (select id, open_number from webhooks where id = ${id} for update)
+    update webhook_deliveries set state = 'failed' from known
+    where webhook_id = known.id and number = known.open_number`.execute(trx);
 
 const BY_HAND = { code: 'disabled', detail: 'Its owner has disabled it.' };
 
