@@ -8,7 +8,7 @@ import { pastSeq } from './past-seq.js';
 
 /** Characters of a condition, and of an order. */
 const MAX_TEXT = 2000;
-const MAX_CURSOR = 8192;
+const MAX_CURSOR = 12_288;
 
 const flag = z
   .union([z.boolean(), z.enum(['', 'true', 'false'])], 'The flag must be "true" or "false".')

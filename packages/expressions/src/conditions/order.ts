@@ -1,4 +1,11 @@
-import { isJsonObject, type JsonObject, type JsonValue, parseJson, toNfc } from '@orrery/contracts';
+import {
+  isCleanText,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+  toNfc,
+} from '@orrery/contracts';
 import { byCodePoint, slice } from '../cel/values/texts.js';
 
 /** One key of an order. */
@@ -43,9 +50,11 @@ const SYNTAX =
   'An order is a list of attributes, each with "asc" or "desc" if need be, as in: wins desc, speed. ' +
   'A name with spaces or commas stands in double quotes.';
 
+/** Undefined for a name that no attribute can have. */
 function pathInQuotes(text: string): string[] | undefined {
   try {
-    return [toNfc(parseJson(`"${text}"`) as string)];
+    const name = parseJson(`"${text}"`) as string;
+    return isCleanText(name) ? [toNfc(name)] : undefined;
   } catch {
     return undefined;
   }

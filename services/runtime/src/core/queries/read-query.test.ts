@@ -59,6 +59,8 @@ test('a cursor is that of one query', () => {
     () => readCursor(query, 2, 'x'),
     () => readCursor(query, 2, Buffer.from('null').toString('base64url')),
     () => readCursor(query, 2, writeCursor(query, { id: 'a', values: [{} as never, null] })),
+    () => readCursor(query, 2, writeCursor(query, { id: 'a\u0000', values: [1, null] })),
+    () => readCursor(query, 2, writeCursor(query, { id: 'a', values: ['\ud800', null] })),
   ];
   expect(refused.map(pointerOf)).toEqual(refused.map(() => '#query/cursor'));
 });

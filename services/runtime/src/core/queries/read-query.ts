@@ -1,5 +1,12 @@
 import { createHash } from 'node:crypto';
-import { type AggregateQuery, fieldProblem, MAX_GROUPS, parseJson, ServiceError } from '@orrery/contracts';
+import {
+  type AggregateQuery,
+  fieldProblem,
+  findUnsafeJson,
+  MAX_GROUPS,
+  parseJson,
+  ServiceError,
+} from '@orrery/contracts';
 import {
   type Condition,
   compileCondition,
@@ -98,8 +105,8 @@ export function readCursor(query: CursorQuery, keys: number, cursor: string | un
 
 function partsOf(cursor: string): unknown[] {
   try {
-    const parts: unknown = parseJson(Buffer.from(cursor, 'base64url').toString('utf8'));
-    return Array.isArray(parts) ? parts : [];
+    const parts = parseJson(Buffer.from(cursor, 'base64url').toString('utf8'));
+    return Array.isArray(parts) && findUnsafeJson(parts) === undefined ? parts : [];
   } catch {
     return [];
   }
