@@ -25,7 +25,14 @@ export {
   uuidV7,
 } from './entries/entry.js';
 export { MAX_CHANGES } from './execution/apply-proposal.js';
-export { checkEntrySize, checkStates, noChanges, tooManyInstances } from './execution/check-changes.js';
+export {
+  checkEntrySize,
+  checkStates,
+  jsonBytes,
+  noChanges,
+  stateTooLarge,
+  tooManyInstances,
+} from './execution/check-changes.js';
 export {
   applyMutation,
   decideExecution,
@@ -60,7 +67,7 @@ export {
   type Recalled,
   type ReplayedEntry,
 } from './execution/read-history.js';
-export { MAX_SEARCHED } from './execution/search-entities.js';
+export { isTooLargeToSearch, MAX_SEARCHED, MAX_SEARCHED_BYTES } from './execution/search-entities.js';
 export {
   type BeaconChain,
   type ChainInfo,

@@ -117,13 +117,15 @@ function problemsOf(
   told: Told,
 ): FieldProblem[] {
   if (change.after === null) return NOTHING;
-  if (jsonBytes(change.after, maxBytes) > maxBytes)
-    return [fieldProblem(pointerTo(change), 'too_large', `A state has at most ${maxBytes / 1024} KiB.`)];
+  if (jsonBytes(change.after, maxBytes) > maxBytes) return [stateTooLarge(pointerTo(change), maxBytes)];
   const problems = change.schema.problemsOf(change.after, patterns, told);
   if (problems.length === 0) return NOTHING;
   const at = pointerTo(change);
   return problems.map((problem) => ({ ...problem, pointer: `${at}${problem.pointer}` }));
 }
+
+export const stateTooLarge = (pointer: string, maxBytes: number): FieldProblem =>
+  fieldProblem(pointer, 'too_large', `A state has at most ${maxBytes / 1024} KiB.`);
 
 const NOTHING: FieldProblem[] = [];
 const pointerTo = (change: AppliedChange): string => toPointer([changeKey(change)]);

@@ -86,6 +86,7 @@ export function viewOf(states: Record<string, Record<string, JsonObject>> = {}):
     get: (schema, id) => schemas.get(schema)?.get(id) ?? null,
     all: (schema) => schemas.get(schema) ?? new Map(),
     tooMany: (schema, most) => (schemas.get(schema)?.size ?? 0) > most,
+    isTooLarge: () => false,
     recent: { find: () => [] },
   };
 }
@@ -95,5 +96,6 @@ export const emptyView: InstanceView = {
   get: () => undefined,
   all: () => undefined,
   tooMany: () => false,
+  isTooLarge: () => false,
   recent: { find: () => undefined },
 };

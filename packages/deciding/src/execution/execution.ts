@@ -148,6 +148,8 @@ export interface InstanceView {
   all(entitySchema: string): ReadonlyMap<string, InstanceState> | undefined;
   /** Whether the schema is known to have more than `most` instances. */
   tooMany(entitySchema: string, most: number): boolean;
+  /** Whether the schema is known to have instances with more bytes than memory takes for a search. */
+  isTooLarge(entitySchema: string): boolean;
   readonly recent: HistoryView;
 }
 

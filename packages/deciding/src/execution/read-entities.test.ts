@@ -94,6 +94,7 @@ test('a schema that is known to have too many instances is refused, not loaded',
     get: () => undefined,
     all: () => undefined,
     tooMany: () => true,
+    isTooLarge: () => false,
     recent: { find: () => undefined },
   };
   const { definition } = executionOf({ readEntities: [{ schema: 'horse' }] });

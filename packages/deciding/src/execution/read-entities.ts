@@ -21,6 +21,7 @@ import {
   MAX_SEARCHED,
   searchEntities,
   searchWork,
+  tooLargeToSearch,
   tooManySearched,
 } from './search-entities.js';
 
@@ -137,6 +138,8 @@ function searchAll(
 function refuseTooMany({ direct, searches }: Selection, view: InstanceView): void {
   if (searches.some(({ schema, among }) => among === 'all' && view.tooMany(schema, MAX_SEARCHED)))
     throw tooManySearched();
+  if (searches.some(({ schema, among }) => among === 'all' && view.isTooLarge(schema)))
+    throw tooLargeToSearch();
   let count = 0;
   for (const [schema, selected] of direct) {
     if (selected === 'all' && view.tooMany(schema, MAX_READ)) throw tooLarge();

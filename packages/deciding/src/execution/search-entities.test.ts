@@ -4,9 +4,11 @@ import { executionOf, viewOf } from './execution.test-support.js';
 import { readEntities, selectEntities } from './read-entities.js';
 import {
   compileSearch,
+  isTooLargeToSearch,
   MAX_SEARCHED,
   searchEntities,
   searchWork,
+  tooLargeToSearch,
   tooManySearched,
 } from './search-entities.js';
 
@@ -73,11 +75,17 @@ test('a schema is searched as a whole, up to 10,000 instances, and at most 500 a
     get: () => undefined,
     all: () => undefined,
     tooMany: () => false,
+    isTooLarge: () => false,
     recent: { find: () => undefined },
   };
   expect(readEntities(definition, selectEntities(items, {}), empty)).toEqual({
     needs: { instances: [], schemas: [], searched: ['horse'] },
   });
+  const large = { ...empty, isTooLarge: () => true };
+  expect(() => readEntities(definition, selectEntities(items, {}), large)).toThrow(
+    tooLargeToSearch().message,
+  );
+  expect([tooLargeToSearch(), tooManySearched()].map(isTooLargeToSearch)).toEqual([true, false]);
   const many = (count: number) => ({
     horse: Object.fromEntries(Array.from({ length: count }, (_, n) => [`H${n}`, { n }])),
   });

@@ -1,4 +1,11 @@
-import { EVALUATOR, type Evaluator, type JsonObject, type ReadEntity, ServiceError } from '@orrery/contracts';
+import {
+  EVALUATOR,
+  type Evaluator,
+  type ExecutionError,
+  type JsonObject,
+  type ReadEntity,
+  ServiceError,
+} from '@orrery/contracts';
 import {
   type Condition,
   compareInOrder,
@@ -72,6 +79,21 @@ const tooMuchWork = () =>
 export const tooManySearched = () =>
   new ServiceError(
     'read_set_too_large',
-    `A condition of readEntities searches at most ${MAX_SEARCHED} instances, 64 MiB together. Name those in question in "filter".`,
+    `A condition of readEntities searches at most ${MAX_SEARCHED} instances. Name those in question in "filter".`,
     { facts: { limit: MAX_SEARCHED } },
   );
+
+/** As many bytes of one schema's states, as JSON, are brought into memory for a search: states have up to 64 KiB each. */
+export const MAX_SEARCHED_BYTES = 64 * 1024 * 1024;
+
+/** A bound of the process and not of the rules: what is in memory already may be larger. */
+export const tooLargeToSearch = () =>
+  new ServiceError(
+    'read_set_too_large',
+    `A condition of readEntities searches instances with at most ${MAX_SEARCHED_BYTES / 1024 / 1024} MiB of states together. Name those in question in "filter".`,
+    { facts: { maxBytes: MAX_SEARCHED_BYTES } },
+  );
+
+/** Whether an execution failed as `tooLargeToSearch` says, which its journal does not decide. */
+export const isTooLargeToSearch = ({ code, facts }: Pick<ExecutionError, 'code' | 'facts'>): boolean =>
+  code === 'read_set_too_large' && facts?.['maxBytes'] !== undefined;

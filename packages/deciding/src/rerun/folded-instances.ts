@@ -39,6 +39,7 @@ export function foldInstances(first: Iterable<FirstInstance>): FoldedInstances {
     get: (schema, id) => schemas.get(schema)?.get(id) ?? null,
     all: ofSchema,
     tooMany: (schema, most) => ofSchema(schema).size > most,
+    isTooLarge: () => false,
     recent,
     follow: (entry) => {
       for (const change of entry.changes) {

@@ -1,5 +1,6 @@
 import type { Divergence, HashedEntry, KeptDefinition, NotRerun } from '@orrery/contracts';
 import type { CompiledDefinition, Decision, InstanceView } from '../execution/execution.js';
+import { isTooLargeToSearch } from '../execution/search-entities.js';
 import type { SeedCounts } from '../randomness/check-seeds.js';
 import { agrees, compileKept, isDefinitionOf, notRerunnable, type PlaceOfWorld, rerun } from './rerun.js';
 import { type Exchange, isAnswerRerunnable, isExchangeOf, rerunAnswer } from './rerun-answer.js';
@@ -53,6 +54,7 @@ export function createJudge({ definitionOf, exchangeOf, decideOn, remembersSourc
   };
   const compared = (entry: HashedEntry, decision: Decision | undefined): Verdict => {
     if (decision === undefined) return 'decision_differs';
+    if ('error' in decision && isTooLargeToSearch(decision.error)) return left('outside');
     counts.rerun += 1;
     return decision.kind !== 'needs' && agrees(entry, decision) ? undefined : 'decision_differs';
   };

@@ -150,6 +150,9 @@ it('says what it cannot decide again', () => {
   expect(reasons({ randomness: { source: 'replayed', seed: '0'.repeat(64) } })).toBeUndefined();
   expect(reasons({}, { ...definition, newer: 1 } as never)).toBe('unknown_members');
   expect(reasons({ status: 'failed', error: { code: 'limit_reached', detail: '' } })).toBe('outside');
+  const tooLarge = { code: 'read_set_too_large', detail: '' };
+  expect(reasons({ status: 'failed', error: tooLarge })).toBeUndefined();
+  expect(reasons({ status: 'failed', error: { ...tooLarge, facts: { maxBytes: 1 } } })).toBe('outside');
 });
 
 it('takes a definition for that of its hash only if all of it is covered', () => {

@@ -24,6 +24,7 @@ import {
   type Seen,
 } from '../execution/execution.js';
 import { recordTimers } from '../execution/follow-ups.js';
+import { isTooLargeToSearch } from '../execution/search-entities.js';
 import type { RandomSource } from '../randomness/seed.js';
 
 /** Failures that the rules alone decide. Any other came from outside: a payment, a limit of the operator, a deadline. */
@@ -50,7 +51,8 @@ export function notRerunnable(
   if (definition === undefined) return 'no_definition';
   if (Object.keys(definition).some((member) => !(member in keptDefinition.shape))) return 'unknown_members';
   if (llmHash !== null || definition.mutationSettings?.mode !== 'direct') return 'model';
-  return error !== null && !DECIDED.has(error.code) ? 'outside' : undefined;
+  if (error === null) return undefined;
+  return DECIDED.has(error.code) && !isTooLargeToSearch(error) ? undefined : 'outside';
 }
 
 /** Whether a definition is the one that its hash names: all of it, its schemas included (docs/history.md "Decisions"). */

@@ -74,6 +74,24 @@ it('a read that was overtaken by a deletion does not report too many', () => {
   expect(memory.all('horse')?.size).toBe(MAX_READ);
 });
 
+it('does not take in what is too large, and is read again once changes have made it smaller enough', () => {
+  const memory = createInstanceMemory();
+  const text = 'x'.repeat(100);
+  memory.learn('horse', 'h1', { ...instance(1), state: { text } });
+  memory.learnAll('horse', many, 500, 150);
+  expect([memory.isTooLarge('horse'), memory.all('horse'), memory.tooMany('horse', 500)]).toEqual([
+    true,
+    undefined,
+    false,
+  ]);
+  expect(memory.get('horse', 'h2')).toBeUndefined();
+  const shrink = { op: 'update', set: { text: '' }, state: { text: '' } } as const;
+  memory.apply(change('h1', shrink), at, undefined);
+  expect(memory.isTooLarge('horse')).toBe(false);
+  memory.learnAll('horse', many, 500);
+  expect(memory.isTooLarge('horse')).toBe(false);
+});
+
 it('a read that was overtaken by a deletion and a creation reports too many', () => {
   const memory = createInstanceMemory();
   memory.learn('horse', 'h1', instance(1));

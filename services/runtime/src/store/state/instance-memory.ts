@@ -24,6 +24,8 @@ interface SchemaMemory {
   complete: boolean;
   /** At least so many exist; a deletion makes this unknown again. */
   atLeast: number;
+  /** By how many bytes it was, roughly, too large to be brought into memory; 0: not as far as is known. */
+  tooLargeBy: number;
 }
 
 /** What an instance costs beside its JSON, in bytes; a guess on the high side. */
@@ -40,7 +42,7 @@ export function createInstanceMemory() {
   const schemaOf = (name: string): SchemaMemory => {
     let schema = schemas.get(name);
     if (schema === undefined) {
-      schema = { known: new Map(), complete: false, atLeast: 0 };
+      schema = { known: new Map(), complete: false, atLeast: 0, tooLargeBy: 0 };
       schemas.set(name, schema);
     }
     return schema;
@@ -70,20 +72,23 @@ export function createInstanceMemory() {
     /** Whether it is known that more than `most` exist. */
     tooMany: (entitySchema: string, most: number): boolean =>
       (schemas.get(entitySchema)?.atLeast ?? 0) > most,
+    /** Whether a read has found that it is too large to be brought into memory, and no change since made it smaller enough. */
+    isTooLarge: (entitySchema: string): boolean => (schemas.get(entitySchema)?.tooLargeBy ?? 0) > 0,
     /** Adds what a read of the database found, `null` for nothing. An instance that is known already is newer and stays. */
     learn: (entitySchema: string, instanceId: string, found: MemoryInstance | null): void =>
       learn(schemaOf(entitySchema), instanceId, found),
-    /** Adds all instances of a schema that a read of `most` and one more found; `isCut`: it has left out some for their size. */
+    /** Adds all instances of a schema that a read of `most` and one more found; `tooLargeBy`: bytes of those that it left out. */
     learnAll: (
       entitySchema: string,
       found: ReadonlyMap<string, MemoryInstance>,
       most: number,
-      isCut = false,
+      tooLargeBy = 0,
     ): void => {
       const schema = schemaOf(entitySchema);
+      schema.tooLargeBy = tooLargeBy;
+      if (tooLargeBy > 0) return;
       for (const [instanceId, instance] of found) learn(schema, instanceId, instance);
-      if (isCut) schema.atLeast = most + 1;
-      else if (found.size <= most) schema.complete = true;
+      if (found.size <= most) schema.complete = true;
       // The read may have found instances that have been deleted since.
       else schema.atLeast = present(schema.known).size;
     },
@@ -94,6 +99,7 @@ export function createInstanceMemory() {
       const after = changed(before, change, at, id);
       const grownBy = roughSize(change.set) - replacedSize(before?.state ?? {}, change);
       if (change.op === 'delete') schema.atLeast = 0;
+      if (schema.tooLargeBy > 0) schema.tooLargeBy = Math.max(0, schema.tooLargeBy + grownBy);
       bytes += grownBy;
       put(schema, change.instanceId, after);
     },

@@ -1,4 +1,4 @@
-import type { HistorySearch, InstanceName } from '@orrery/deciding';
+import { type HistorySearch, type InstanceName, MAX_SEARCHED_BYTES } from '@orrery/deciding';
 import { createBatcher } from '@orrery/service-kit';
 import { sql } from 'kysely';
 import { isHere } from '../leases/homes.js';
@@ -161,8 +161,8 @@ export function createInstanceLoader(db: Db) {
       entitySchema: string,
       most: number,
     ): Promise<void> => {
-      const { found, isCut } = await readSchema(db, deploymentId, entitySchema, most);
-      memory.learnAll(entitySchema, found, most, isCut);
+      const { found, tooLargeBy } = await readSchema(db, deploymentId, entitySchema, most);
+      memory.learnAll(entitySchema, found, most, tooLargeBy);
     },
     /** What a search finds in the journal, unless entries before `seq`, the last one by now, are still being committed. */
     loadHistory: async (
@@ -194,19 +194,16 @@ async function readSchema(
   deploymentId: number,
   entitySchema: string,
   most: number,
-): Promise<{ found: Map<string, MemoryInstance>; isCut: boolean }> {
-  const { rows } = await sql<MemoryInstance & { readonly instanceId: string; bytes: number; count: number }>`
+): Promise<{ found: Map<string, MemoryInstance>; tooLargeBy: number }> {
+  const { rows } = await sql<MemoryInstance & { readonly instanceId: string; bytes: number; all: number }>`
     select * from (
-      select i.instance_id as "instanceId", ${INSTANCE}, count(*) over () as count,
+      select i.instance_id as "instanceId", ${INSTANCE}, sum(octet_length(i.state::text)) over () as all,
         sum(octet_length(i.state::text)) over (order by i.id rows unbounded preceding) as bytes
       from (select * from instances where deployment_id = ${deploymentId} and entity_schema = ${entitySchema}
         order by id limit ${most + 1}) i) i
-    where bytes <= ${MOST_BYTES} order by i.id`.execute(db);
+    where bytes <= ${MAX_SEARCHED_BYTES} order by i.id`.execute(db);
   const found = new Map(
-    rows.map(({ instanceId, bytes: _, count: _count, ...instance }) => [instanceId, instance]),
+    rows.map(({ instanceId, bytes: _, all: _all, ...instance }) => [instanceId, instance]),
   );
-  return { found, isCut: rows.length < (rows[0]?.count ?? 0) };
+  return { found, tooLargeBy: (rows[0]?.all ?? 0) - (rows.at(-1)?.bytes ?? 0) };
 }
-
-/** As much of one schema is held in memory for a search: states have up to 64 KiB each. */
-const MOST_BYTES = 64 * 1024 * 1024;

@@ -6,11 +6,13 @@ import {
   type Exchange,
   foldChange,
   type InstanceName,
+  isTooLargeToSearch,
+  MAX_SEARCHED_BYTES,
   type Needs,
   type ReplayedSource,
   type Verdict,
 } from '@orrery/deciding';
-import { createInstanceMemory, type InstanceMemory } from '../../state/instance-memory.js';
+import { createInstanceMemory, type InstanceMemory, roughSize } from '../../state/instance-memory.js';
 import { readRecent } from '../../state/read-recent.js';
 import type { Db } from '../../tables/schema.js';
 import { findDefinition } from '../definitions.js';
@@ -61,7 +63,11 @@ export function createDecisionCheck(
     for (let round = 0; round < MOST_ROUNDS; round += 1) {
       signal.throwIfAborted();
       const decision = decide();
-      if (decision?.kind !== 'needs') return decision;
+      if (decision?.kind !== 'needs') {
+        if (decision && 'error' in decision && isTooLargeToSearch(decision.error))
+          memory = createInstanceMemory();
+        return decision;
+      }
       const needs: Needs = decision;
       for (const schema of [...needs.schemas, ...(needs.searched ?? [])]) whole.add(schema);
       // All instances of a schema are learnt in the order of their creation, so before any alone.
@@ -144,11 +150,16 @@ async function load(
     const page = { page: 1, limit: MOST_OF_SCHEMA };
     const { names } = await instancesThen(db, deploymentId, seq, schema, page);
     const found = new Map<string, NonNullable<Loaded>>();
-    for (let first = 0; first < names.length; first += FOLDED_AT_ONCE) {
+    let bytes = 0;
+    for (let first = 0; first < names.length && bytes <= MAX_SEARCHED_BYTES; first += FOLDED_AT_ONCE) {
       const part = await statesOf(db, deploymentId, names.slice(first, first + FOLDED_AT_ONCE), seq, idOf);
-      for (const [{ instanceId }, instance] of part) if (instance !== null) found.set(instanceId, instance);
+      for (const [{ instanceId }, instance] of part) {
+        if (instance === null) continue;
+        found.set(instanceId, instance);
+        bytes += roughSize(instance.state);
+      }
     }
-    memory.learnAll(schema, found, MOST_OF_SCHEMA - 1);
+    memory.learnAll(schema, found, MOST_OF_SCHEMA - 1, Math.max(0, bytes - MAX_SEARCHED_BYTES));
   }
   for (let first = 0; first < instances.length; first += FOLDED_AT_ONCE) {
     const names = instances.slice(first, first + FOLDED_AT_ONCE);
