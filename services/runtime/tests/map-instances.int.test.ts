@@ -79,6 +79,39 @@ it('looks at no more than 2,000 in one request', async () => {
   });
 });
 
+it('looks at no more than 16 MiB in one request', async () => {
+  const { check, deployment } = await plant(300);
+  await sql`
+    update instances set state = state || jsonb_build_object('text', repeat('x', 65000))
+    where deployment_id = ${deployment.id}`.execute(db);
+  const first = (await check()).data;
+  expect(first).toMatchObject({ lookedAt: 258 });
+  expect((await check({ cursor: first.next ?? undefined })).data).toMatchObject({ lookedAt: 42, next: null });
+});
+
+it('ends a request that takes long where it stands, and the next one goes on from there', async () => {
+  const { check } = await plant(2000);
+  const list = JSON.stringify(Array.from({ length: 28 }, (_, n) => n));
+  const heavy = `${list}.exists(a, ${list}.exists(b, ${list}.exists(c, a * b * c < 0)))`;
+  const asked = { attributes: after, mapping: { wins: null, victories: `{{ ${heavy} ? 1 : 2 }}` } };
+  const first = (await check(asked)).data;
+  expect(first.lookedAt).toBeLessThan(2000);
+  expect(first).toMatchObject({ unfit: first.lookedAt, mappable: first.lookedAt, next: expect.any(String) });
+  const rest = (await check({ cursor: first.next ?? undefined })).data;
+  expect(first.lookedAt + rest.lookedAt).toBe(2000);
+});
+
+it('leaves what the mapping makes too large', async () => {
+  const { map, check, deployment } = await plant(2);
+  await sql`
+    update instances set state = state || jsonb_build_object('text', repeat('x', 65515))
+    where deployment_id = ${deployment.id} and instance_id = 'H1'`.execute(db);
+  house.catalog.plantSchema('horse', after);
+  const misfits = [{ instanceId: 'H1', problems: [{ pointer: '', code: 'too_large' }] }];
+  expect((await check({ mapping: rename })).data).toMatchObject({ unfit: 2, mappable: 1, misfits });
+  expect((await map({ mapping: rename })).data).toMatchObject({ unfit: 2, mapped: 1, misfits, next: null });
+});
+
 it('leaves what the mapping does not make fit, and says why', async () => {
   const { map, horseNamed } = await plant(2);
   house.catalog.plantSchema('horse', [

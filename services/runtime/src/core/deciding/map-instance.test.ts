@@ -8,7 +8,13 @@ const horse = compileSchema(
   schemaOf('horse', { victories: ['integer', required], speed: ['integer', { defaultValue: 7 }] }),
 );
 const map = (state: object, mapping?: object, where?: string) =>
-  mapInstance(horse, readMapping(mapping as never, where), 'H1', { state: state as never, revision: 1 });
+  mapInstance(
+    horse,
+    readMapping(mapping as never, where),
+    'H1',
+    { state: state as never, revision: 1 },
+    65_536,
+  );
 
 const rename = { victories: '{{ instance.wins }}', wins: null };
 
@@ -35,6 +41,15 @@ describe('a mapping', () => {
     ['a value that does not fit', { victories: 'many' }, 'wrong_type'],
   ])('refuses %s', (_what, mapping, code) => {
     expect(map({ wins: 3 }, mapping)).toMatchObject({ kind: 'unfit', problems: [{ code }] });
+  });
+
+  it('makes no state larger than one may be', () => {
+    const state = { wins: 3, text: 'x'.repeat(65_510) };
+    expect(map(state, rename)).toMatchObject({
+      kind: 'unfit',
+      problems: [{ pointer: '', code: 'too_large' }],
+    });
+    expect(map({ ...state, text: 'x'.repeat(65_400) }, rename)).toMatchObject({ kind: 'mapped' });
   });
 
   it('maps what a condition selects too, and only if it does so no more then', () => {

@@ -8,7 +8,7 @@ import {
   refusal,
   ServiceError,
 } from '@orrery/contracts';
-import type { CompiledSchema, InstanceState } from '@orrery/deciding';
+import { type CompiledSchema, type InstanceState, jsonBytes, stateTooLarge } from '@orrery/deciding';
 import {
   type CompiledTemplate,
   type Condition,
@@ -63,13 +63,14 @@ const TOLD = { showsValues: true };
 
 /**
  * What a mapping makes of an instance: a pure function of its state, so that it can be repeated. A mapped instance satisfies
- * its schema and is selected no more: mapping it again changes nothing. Never throws.
+ * its schema, has at most `maxBytes` of JSON and is selected no more: mapping it again changes nothing. Never throws.
  */
 export function mapInstance(
   schema: CompiledSchema,
   { template, where }: InstanceMapping,
   instanceId: string,
   { state }: InstanceState,
+  maxBytes: number,
 ): Mapped {
   const complete = schema.withDefaults(state);
   const isSelected = (instance: JsonObject) =>
@@ -83,6 +84,8 @@ export function mapInstance(
   const unsafe = findUnsafeJson(evaluated.value);
   if (unsafe !== undefined) return { kind: 'unfit', problems: [unsafe] };
   const after = schema.withDefaults(withValues(state, evaluated.value as JsonObject));
+  if (jsonBytes(after, maxBytes) > maxBytes)
+    return { kind: 'unfit', problems: [stateTooLarge('', maxBytes)] };
   const left = schema.problemsOf(after, { left: PATTERN_WORK }, TOLD);
   if (left.length > 0) return { kind: 'unfit', problems: left };
   return isSelected(after)

@@ -21,53 +21,63 @@ import {
 } from '../../core/deciding/map-instance.js';
 import type { WorkItem } from '../../lane/items/work-item.js';
 import type { OwnedHandlers } from '../../lane/ownership/route-to-owner.js';
+import { FairSlots } from '../../runs/asking/call-limits.js';
 import { type KnownDeployment, refuseLocked } from '../../store/deployments/deployment-directory.js';
 import { type LookedAt, lookAtInstances } from '../../store/deployments/instance-store.js';
 import type { RuntimeContext } from '../context.js';
 import { unknownSchema, written } from './handlers.js';
 
+/** Requests that read and compute at once; accounts get their turns. Each holds what it looks at in memory. */
+const AT_ONCE = 2;
+/** Milliseconds after which a request looks at no further instances: the next one goes on from there. */
+const MOST_MS = 2000;
 /** Milliseconds of work after which other requests get their turn. */
 const TURN_MS = 10;
 
-export const instanceMappings = (context: RuntimeContext): OwnedHandlers<typeof mappingRpcs> => ({
-  'instances.check': async (deployment, { body }, call) => {
-    const { entitySchema, attributes } = body;
-    const mapping = readMapping(body.mapping, body.where);
-    const live = await schemaNamed(context, deployment, entitySchema, call);
-    const schema =
-      attributes === undefined ? live : compileSchema(withAttributes(live.definition, attributes));
-    const { found, next } = await lookAt(context, deployment, body, call);
-    const { outcomes } = await mapped(schema, mapping, found);
-    const misfits = outcomes.flatMap(({ instance, outcome }) => misfitOf(instance, outcome));
-    const mappable = outcomes.filter(({ outcome }) => outcome.kind === 'mapped').length;
-    const counted = { lookedAt: found.length, unfit: mappable + misfits.length, mappable };
-    return { data: { ...counted, misfits: misfits.slice(0, MOST_EXAMPLES), next } };
-  },
-  'instances.map': async (deployment, { body }, call) => {
-    const mapping = readMapping(body.mapping, body.where);
-    const schema = await schemaNamed(context, deployment, body.entitySchema, call);
-    const { found, next } = await lookAt(context, deployment, body, call);
-    const { outcomes, lookedAt } = await mapped(schema, mapping, found, MOST_MAPPED);
-    const unfit = outcomes.filter(({ outcome }) => outcome.kind !== 'fits').map(({ instance }) => instance);
-    const done = await Promise.all(
-      unfit.map(async (instance) => ({
-        instance,
-        outcome: await context.lanes.submit(
-          mapItem(context, deployment, call, { ...body, instance, mapping }),
-        ),
-      })),
-    );
-    const misfits = done.flatMap(({ instance, outcome }) => misfitOf(instance, outcome));
-    const counted = {
-      lookedAt,
-      unfit: unfit.length,
-      mapped: done.filter(({ outcome }) => outcome.kind === 'mapped').length,
-    };
-    const last = found[lookedAt - 1];
-    const after = lookedAt < found.length && last !== undefined ? String(last.id) : next;
-    return { data: { ...counted, misfits: misfits.slice(0, MOST_EXAMPLES), next: after } };
-  },
-});
+export function instanceMappings(context: RuntimeContext): OwnedHandlers<typeof mappingRpcs> {
+  const slots = new FairSlots(AT_ONCE);
+  const inTurn = <T>({ ownerAccountId }: KnownDeployment, { signal }: CallContext, work: () => Promise<T>) =>
+    slots.run({ who: String(ownerAccountId), isFirst: false }, signal, work);
+  return {
+    'instances.check': async (deployment, { body }, call) => {
+      const { entitySchema, attributes } = body;
+      const mapping = readMapping(body.mapping, body.where);
+      const live = await schemaNamed(context, deployment, entitySchema, call);
+      const schema =
+        attributes === undefined ? live : compileSchema(withAttributes(live.definition, attributes));
+      const { outcomes, next } = await inTurn(deployment, call, () =>
+        lookAt(context, deployment, { ...body, schema, mapping, most: Number.POSITIVE_INFINITY }, call),
+      );
+      const misfits = outcomes.flatMap(({ instance, outcome }) => misfitOf(instance, outcome));
+      const mappable = outcomes.filter(({ outcome }) => outcome.kind === 'mapped').length;
+      const counted = { lookedAt: outcomes.length, unfit: mappable + misfits.length, mappable };
+      return { data: { ...counted, misfits: misfits.slice(0, MOST_EXAMPLES), next } };
+    },
+    'instances.map': async (deployment, { body }, call) => {
+      const mapping = readMapping(body.mapping, body.where);
+      const schema = await schemaNamed(context, deployment, body.entitySchema, call);
+      const { outcomes, next } = await inTurn(deployment, call, () =>
+        lookAt(context, deployment, { ...body, schema, mapping, most: MOST_MAPPED }, call),
+      );
+      const unfit = outcomes.filter(({ outcome }) => outcome.kind !== 'fits').map(({ instance }) => instance);
+      const done = await Promise.all(
+        unfit.map(async (instance) => ({
+          instance,
+          outcome: await context.lanes.submit(
+            mapItem(context, deployment, call, { ...body, instance, mapping }),
+          ),
+        })),
+      );
+      const misfits = done.flatMap(({ instance, outcome }) => misfitOf(instance, outcome));
+      const counted = {
+        lookedAt: outcomes.length,
+        unfit: unfit.length,
+        mapped: done.filter(({ outcome }) => outcome.kind === 'mapped').length,
+      };
+      return { data: { ...counted, misfits: misfits.slice(0, MOST_EXAMPLES), next } };
+    },
+  };
+}
 
 /** @throws `unknown_entity_schema` */
 async function schemaNamed(
@@ -99,33 +109,44 @@ function withAttributes(schema: SchemaDefinition, bodies: readonly CreateAttribu
   return { ...schema, attributes };
 }
 
-const lookAt = (
-  { db, reading }: RuntimeContext,
-  { id }: KnownDeployment,
-  { entitySchema, cursor = '0' }: { entitySchema: string; cursor?: string | undefined },
-  { signal }: CallContext,
-) => reading.run(signal, () => lookAtInstances(db, id, entitySchema, Number(cursor)));
+interface Looking {
+  readonly entitySchema: string;
+  readonly cursor?: string | undefined;
+  readonly schema: CompiledSchema;
+  readonly mapping: InstanceMapping;
+  /** Of the instances that do not fit. */
+  readonly most: number;
+}
 
-/** What becomes of the instances, up to the `most`-th that does not fit. */
-async function mapped(
-  schema: CompiledSchema,
-  mapping: InstanceMapping,
-  found: readonly LookedAt[],
-  most = Number.POSITIVE_INFINITY,
+/**
+ * What becomes of the instances after the cursor, up to the `most`-th that does not fit, as far as one request goes. `next`
+ * is the cursor of those after these. @throws the signal's reason
+ */
+async function lookAt(
+  { db, reading, limits }: RuntimeContext,
+  { id }: KnownDeployment,
+  { entitySchema, cursor = '0', schema, mapping, most }: Looking,
+  { signal }: CallContext,
 ) {
+  const { found, next } = await reading.run(signal, () =>
+    lookAtInstances(db, id, entitySchema, Number(cursor)),
+  );
   const outcomes: { instance: LookedAt; outcome: Mapped }[] = [];
+  const end = performance.now() + MOST_MS;
   let turn = performance.now();
   let unfit = 0;
   for (const instance of found) {
-    if (unfit >= most) break;
-    const outcome = mapInstance(schema, mapping, instance.instanceId, instance);
+    if (unfit >= most || (performance.now() >= end && outcomes.length > 0)) break;
+    const outcome = mapInstance(schema, mapping, instance.instanceId, instance, limits.stateBytes);
     outcomes.push({ instance, outcome });
     if (outcome.kind !== 'fits') unfit += 1;
     if (performance.now() - turn < TURN_MS) continue;
     await setImmediate();
+    signal.throwIfAborted();
     turn = performance.now();
   }
-  return { outcomes, lookedAt: outcomes.length };
+  const last = outcomes.at(-1)?.instance;
+  return { outcomes, next: outcomes.length < found.length && last ? String(last.id) : next };
 }
 
 const misfitOf = ({ instanceId, revision }: LookedAt, outcome: Mapped): InstanceMisfit[] =>
@@ -159,7 +180,9 @@ function mapItem(
       const before = state.instances.get(entitySchema, instanceId);
       if (before === undefined) return { kind: 'needs', needs: { instances: [name] } };
       const outcome: Mapped =
-        before === null ? { kind: 'fits' } : mapInstance(schema, mapping, instanceId, before);
+        before === null
+          ? { kind: 'fits' }
+          : mapInstance(schema, mapping, instanceId, before, limits.stateBytes);
       if (outcome.kind !== 'mapped') return { kind: 'answer', answer: outcome };
       const write = {
         kind: 'instance_updated',

@@ -219,7 +219,9 @@ function notBound(event: string, bound: Iterable<string>): string {
 
 /** A locked deployment runs by the rules that it was locked with, or not at all. @throws `evaluator_unavailable` */
 function evaluatorOf(row: DeploymentRow): Evaluator {
-  const { evaluator = 1 } = lockedDefinitionOf(row) ?? { evaluator: EVALUATOR };
+  const locked = lockedDefinitionOf(row);
+  if (locked === undefined) return EVALUATOR;
+  const { evaluator = 1 } = locked;
   if (isEvaluator(evaluator)) return evaluator;
   throw new ServiceError(
     'evaluator_unavailable',

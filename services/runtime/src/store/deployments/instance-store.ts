@@ -240,7 +240,7 @@ export interface LookedAt {
   readonly revision: number;
 }
 
-/** Bytes of the states that one request looks at, but for one that is larger alone. */
+/** Bytes of the states that one request looks at. */
 const MOST_BYTES = 16 * 1024 * 1024;
 
 /** Instances of a schema in the order of their creation, from the one after `after` on, and after which to go on. */
@@ -250,12 +250,13 @@ export async function lookAtInstances(
   entitySchema: string,
   after: number,
 ): Promise<{ found: LookedAt[]; next: string | null }> {
-  const { rows } = await sql<LookedAt & { readonly bytes: number }>`
-    select i.id, i.instance_id as "instanceId", i.state, i.revision,
-      sum(octet_length(i.state::text)) over (order by i.id rows unbounded preceding) as bytes
-    from (select * from instances where deployment_id = ${deploymentId} and entity_schema = ${entitySchema}
-      and id > ${after} order by id limit ${MOST_LOOKED_AT + 1}) i order by i.id`.execute(db);
-  const most = rows.slice(0, MOST_LOOKED_AT).filter(({ bytes }, index) => index === 0 || bytes <= MOST_BYTES);
-  const found = most.map(({ bytes: _, ...instance }) => instance);
-  return { found, next: found.length < rows.length ? String(found.at(-1)?.id) : null };
+  const { rows } = await sql<LookedAt & { readonly all: number }>`
+    select id, "instanceId", state, revision, "all" from (
+      select i.id, i.instance_id as "instanceId", i.state, i.revision, count(*) over () as "all",
+        sum(octet_length(i.state::text)) over (order by i.id rows unbounded preceding) as bytes
+      from (select * from instances where deployment_id = ${deploymentId} and entity_schema = ${entitySchema}
+        and id > ${after} order by id limit ${MOST_LOOKED_AT + 1}) i) i
+    where bytes <= ${MOST_BYTES} order by id limit ${MOST_LOOKED_AT}`.execute(db);
+  const found = rows.map(({ all: _, ...instance }) => instance);
+  return { found, next: found.length < (rows[0]?.all ?? 0) ? String(found.at(-1)?.id) : null };
 }
