@@ -12,8 +12,9 @@ import { adviceOn } from '../server/ask-server.js';
 import { type EvmKey, readEvmKey, type Wallet } from '../wallets/wallet-file.js';
 import { howToPay, offersOf, unaffordable } from './offers.js';
 
-/** Milliseconds in which a server that is away may come back. */
+/** Milliseconds in which a server that is away may come back; longer where a payment may have been made. */
 const PATIENCE_MS = 5000;
+const PAID_PATIENCE_MS = 60_000;
 
 /**
  * Signs and sends one public execution (docs/public-execution.md).
@@ -21,20 +22,24 @@ const PATIENCE_MS = 5000;
  */
 export async function executePublicly(url: string, execution: PublicExecution): Promise<PublicAnswer> {
   try {
-    return await createOrrery({ url, retryForMs: PATIENCE_MS }).executePublic(execution);
+    const retryForMs = execution.payer === undefined ? PATIENCE_MS : PAID_PATIENCE_MS;
+    return await createOrrery({ url, retryForMs }).executePublic(execution);
   } catch (cause) {
-    if (cause instanceof StartupError) throw cause;
-    const reason =
-      cause instanceof OrreryError
-        ? await refusalOf(cause, url)
-        : `The payment was not made: ${(cause as Error).message}`;
-    throw new StartupError(reason, { cause });
+    if (!(cause instanceof OrreryError)) throw cause;
+    throw new StartupError(await refusalOf(cause, url, execution), { cause });
   }
 }
 
-async function refusalOf(error: OrreryError, url: string): Promise<string> {
+async function refusalOf(
+  error: OrreryError,
+  url: string,
+  { deployment, payer }: PublicExecution,
+): Promise<string> {
   const { message, status, code, pointers, paymentRequired } = error;
-  if (status === 0) return message;
+  if (error.isUndecided) {
+    const what = payer === undefined ? 'executed' : 'executed and paid';
+    return `${message} It is not known whether it was ${what}: look for it in ${url}/play/${deployment} before you execute it again.`;
+  }
   if (code === 'payment_required' && paymentRequired !== null)
     return `The execution was refused (402). ${howToPay(await offersOf(paymentRequired))}`;
   const problems = pointers
@@ -71,7 +76,9 @@ export async function createPayer(wallet: Wallet | undefined, options: PayerOpti
     createPaymentPayload: async (required: never) => {
       const reason = unaffordable(await offersOf(required as PaymentRequired), { family, maxUsd });
       if (reason !== undefined) throw new StartupError(`The payment was not made. ${reason}`);
-      return client.createPaymentPayload(required);
+      return client.createPaymentPayload(required).catch((cause: Error) => {
+        throw new StartupError(`The payment was not made: ${cause.message}`, { cause });
+      });
     },
   };
 }

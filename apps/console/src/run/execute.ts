@@ -195,10 +195,7 @@ async function stateOf(
 }
 
 /** Whether nobody knows yet the outcome of an execution, so that it has to be sent again with the same key. */
-export function isUndecided(error: unknown): boolean {
-  if (!(error instanceof OrreryError)) return false;
-  return error.status === 0 || error.code === 'request_in_flight' || error.facts['outcome'] === 'unknown';
-}
+export const isUndecided = (error: unknown): boolean => error instanceof OrreryError && error.isUndecided;
 
 /** The entry that a failed execution has left; undefined where it was refused before it read anything. */
 export function failedEntryOf(error: unknown): number | undefined {

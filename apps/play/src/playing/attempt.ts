@@ -45,4 +45,4 @@ export function createAttempt(facts: AttemptFacts): Attempt {
 
 /** Nobody knows whether it took effect: no answer came, or one that does not say. */
 export const isUnknown = (error: unknown): boolean =>
-  error instanceof OrreryError && (error.status === 0 || error.status >= 500);
+  error instanceof OrreryError && (error.isUndecided || error.status >= 500);

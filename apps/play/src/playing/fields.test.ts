@@ -62,6 +62,12 @@ it('takes names of objects in JavaScript for names', () => {
 
 it('begins with the default of the contract', () => {
   expect(typed({ laps: { type: 'integer', default: 4 } }, {})).toEqual({ input: { laps: 4 } });
+  const choices = {
+    laps: { enum: [1, 2, 3], default: 2 },
+    gait: { enum: ['trot', 'walk'], default: 'walk' },
+  };
+  expect(typed(choices, {})).toEqual({ input: { laps: 2, gait: 'walk' } });
+  expect(typed({ laps: { enum: [1, 2], default: 7 } }, {}, [])).toEqual({ input: {} });
 });
 
 it('finds the field that an error is about', () => {

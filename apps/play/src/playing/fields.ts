@@ -42,8 +42,17 @@ function fieldOf(name: string, schema: Schema, isRequired: boolean): Field {
     label: typeof schema['title'] === 'string' ? schema['title'] : name,
     hint: hintOf(schema, kind),
     options,
-    initial: initial === undefined ? '' : typeof initial === 'string' ? initial : JSON.stringify(initial),
+    initial: kind === 'choice' ? placeOf(initial, options) : typed(initial),
   };
+}
+
+const typed = (value: unknown): string =>
+  value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value);
+
+/** A choice is typed as the position of its option. */
+function placeOf(value: unknown, options: readonly unknown[]): string {
+  const place = options.findIndex((option) => JSON.stringify(option) === JSON.stringify(value));
+  return place < 0 ? '' : String(place);
 }
 
 function kindOf(schema: Schema, options: readonly unknown[]): Field['kind'] {

@@ -8,6 +8,10 @@ id: 3
 event: execution
 data: {"name":"Zoë 🐎"}
 
+id: 4
+event: execution
+data: {"text":"lines\u2028and\u2029paragraphs"}
+
 event: push\r
 data: first\r
 data: second\r
@@ -39,6 +43,7 @@ it.each([1, 2, 3, 7, 10_000])(
     expect(await read(size)).toEqual([
       { event: 'message', id: undefined, data: '' },
       { event: 'execution', id: '3', data: '{"name":"Zoë 🐎"}' },
+      { event: 'execution', id: '4', data: '{"text":"lines\u2028and\u2029paragraphs"}' },
       { event: 'push', id: undefined, data: 'first\nsecond' },
       { event: 'message', id: '4', data: '' },
     ]);

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { answering, type Step, startScriptedServer } from '../../tests/scripted-server.js';
+import { answering, refusing, type Step, startScriptedServer } from '../../tests/scripted-server.js';
 import { createOrrery, type Orrery } from '../orrery.js';
 
 async function against(...steps: Step[]): Promise<Orrery> {
@@ -39,4 +39,31 @@ it.each([
   };
   expect(await visitor.executePublic(cheer)).toEqual({ ...succeeded, settlement: null });
   expect(awaited).toEqual(['e']);
+});
+
+it('waits for the outcome of a public execution that an earlier request has begun', async () => {
+  const server = await startScriptedServer(
+    refusing(409, 'request_in_flight'),
+    refusing(409, 'request_in_flight'),
+    answering(committed),
+  );
+  onTestFinished(() => server[Symbol.asyncDispose]());
+  // As when the time for repetitions is over.
+  const visitor = createOrrery({ url: server.url, retryForMs: 0 });
+  const by = { wallet: 'w', message: 'm', signature: 's' };
+  const outcome = await visitor.executePublic({ deployment: '0xdef', event: 'race', by });
+  expect(outcome).toEqual({ ...committed, settlement: null });
+  expect(new Set(server.received.map(({ body }) => body)).size).toBe(1);
+});
+
+it.each<[Step, boolean]>([
+  [refusing(503, 'unavailable', { facts: { outcome: 'unknown' } }), true],
+  [(reply) => void reply.writeHead(502).end('a proxy'), true],
+  [refusing(503, 'overloaded'), false],
+  [refusing(409, 'write_conflict'), false],
+])('says whether an outcome is undecided (%#)', async (step, isUndecided) => {
+  const server = await startScriptedServer(step);
+  onTestFinished(() => server[Symbol.asyncDispose]());
+  const deployment = createOrrery({ url: server.url, token: 'secret', retryForMs: 0 }).deployment(1, 2);
+  await expect(deployment.execute(RACE)).rejects.toMatchObject({ isUndecided });
 });

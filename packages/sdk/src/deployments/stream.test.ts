@@ -83,6 +83,16 @@ it('tells pushes', async () => {
   expect(await told(2)).toEqual(['push', 2]);
 });
 
+it('ends at an event that is no JSON, which would come again and again', async () => {
+  const { told, lastIds } = await follow(
+    { after: 1 },
+    streaming([block(2), 'id: 3\nevent: execution\ndata: {"seq":'], 'open'),
+  );
+  expect(await told(1)).toEqual([2]);
+  await expect(told(1)).rejects.toMatchObject({ code: 'unreadable_event' });
+  expect(lastIds()).toEqual(['1']);
+});
+
 it('takes a silent connection for lost', async () => {
   // Tells one entry, and nothing more.
   const next: Step = (reply, request) =>

@@ -39,8 +39,8 @@ interface Position {
 
 /**
  * The live stream of a deployment. It reconnects until its signal aborts, and goes on after the last entry that it told.
- * @throws OrreryError when the service refuses (the key was revoked, the deployment is gone), and `tail_lost` when the
- *   journal was cut and went on differently
+ * @throws OrreryError when the service refuses (the key was revoked, the deployment is gone), `tail_lost` when the
+ *   journal was cut and went on differently, and `unreadable_event`
  */
 export async function* streamOf(
   requests: Requests,
@@ -61,7 +61,7 @@ export async function* streamOf(
         onConnection(true);
         for await (const event of eventsOf(body, silenceMs)) {
           delay = FIRST_DELAY_MS;
-          if (event.event === 'push') yield { type: 'push', push: parseJson(event.data) as Push };
+          if (event.event === 'push') yield { type: 'push', push: dataIn<Push>(event) };
           else yield* entriesOf(event, position, include === 'all' ? journal : undefined, all);
         }
       } catch (error) {
@@ -96,13 +96,13 @@ async function connect(
 
 /** What an event tells, after the entries that the stream has left out before it; moves the position along. */
 async function* entriesOf(
-  { event, id, data }: ServerEvent,
+  event: ServerEvent,
   position: Position,
   journal: Journal | undefined,
   signal: AbortSignal,
 ): AsyncGenerator<StreamEvent, void, undefined> {
-  const told = event === 'execution' ? (parseJson(data) as LiveEntry) : undefined;
-  const reached = Number(told?.seq ?? id ?? 0);
+  const told = event.event === 'execution' ? dataIn<LiveEntry>(event) : undefined;
+  const reached = Number(told?.seq ?? event.id ?? 0);
   if (journal !== undefined) {
     const until = told === undefined ? reached : reached - 1;
     for await (const entry of journal.inOrder({ after: position.seq, until, signal }))
@@ -112,6 +112,16 @@ async function* entriesOf(
     position.hash = undefined;
   }
   if (told !== undefined) yield* advance(position, told);
+}
+
+/** @throws OrreryError `unreadable_event`: after a reconnection it would come again */
+function dataIn<T>({ event, id, data }: ServerEvent): T {
+  try {
+    return parseJson(data) as T;
+  } catch (cause) {
+    const detail = `The data of ${event} ${id ?? ''} in the stream are no JSON: something on the way has changed them.`;
+    throw new OrreryError({ code: 'unreadable_event', detail, cause });
+  }
 }
 
 /** Tells an entry unless it was told before. @throws OrreryError `tail_lost` */
@@ -163,7 +173,7 @@ export async function* eventsOf(
 }
 
 function parse(block: string): ServerEvent {
-  const fields = block.split(/\r?\n/).map((line) => /^(\w*): ?(.*)$/.exec(line) ?? []);
+  const fields = block.split(/\r?\n/).map((line) => /^(\w*): ?(.*)$/s.exec(line) ?? []);
   const valuesOf = (wanted: string) => fields.flatMap(([, name, value]) => (name === wanted ? [value] : []));
   return {
     event: valuesOf('event').at(-1) ?? 'message',

@@ -9,9 +9,16 @@ export type FieldProblem = NonNullable<Problem['errors']>[number];
 
 /**
  * A code of the service, or one of the SDK: `network_error` (no answer arrived), `http_error` (the answer is none of
- * the service's, such as a proxy's page), `tail_lost` (the journal was cut and went on differently: read it anew).
+ * the service's, such as a proxy's page), `tail_lost` (the journal was cut and went on differently: read it anew),
+ * `unreadable_event` (an event of a stream is no JSON).
  */
-export type OrreryErrorCode = ErrorCode | 'network_error' | 'http_error' | 'tail_lost' | (string & {});
+export type OrreryErrorCode =
+  | ErrorCode
+  | 'network_error'
+  | 'http_error'
+  | 'tail_lost'
+  | 'unreadable_event'
+  | (string & {});
 
 /** The same request may succeed later without being changed. */
 const RETRYABLE: ReadonlySet<string> = new Set([
@@ -85,6 +92,13 @@ export class OrreryError extends Error {
   /** What a public execution costs and how to pay it, where the error is that it was not paid (402). */
   get paymentRequired(): PaymentRequired | null {
     return decodeHeader<PaymentRequired>(this.headers.get('payment-required'));
+  }
+
+  /** Whether nobody knows yet what became of the request: it may have taken effect, and may still. */
+  get isUndecided(): boolean {
+    const isOfProxy = this.code === 'http_error' && TEMPORARY.has(this.status);
+    const isInFlight = this.status === 0 || this.code === 'request_in_flight';
+    return isInFlight || isOfProxy || this.facts['outcome'] === 'unknown';
   }
 
   /** Whether the same request may succeed later without being changed. */

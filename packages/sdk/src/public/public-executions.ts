@@ -79,12 +79,14 @@ export function createPublicExecutions({ answer }: Requests): PublicExecutions {
     paid = {},
   ): Promise<PublicAnswer> => {
     const { deployment, event, input, signal } = execution;
-    const { body, headers } = await answer('post', EXECUTE, {
-      path: { address: deployment, event },
-      body: { ...signed, ...(input && { input }) },
-      headers: paid,
-      signal,
-    });
+    const { body, headers } = await onceEnded(signal, () =>
+      answer('post', EXECUTE, {
+        path: { address: deployment, event },
+        body: { ...signed, ...(input && { input }) },
+        headers: paid,
+        signal,
+      }),
+    );
     if (!isAwaited(body.data))
       return { ...body.data, settlement: decodeHeader<Settlement>(headers.get('payment-response')) };
     await paymentKnown(execution, body.data.executionId);
@@ -117,6 +119,18 @@ export function createPublicExecutions({ answer }: Requests): PublicExecutions {
       }
     },
   };
+}
+
+/** An execution that an earlier request has begun, whose answer did not arrive: its outcome is the answer. */
+async function onceEnded<T>(signal: AbortSignal | undefined, send: () => Promise<T>): Promise<T> {
+  for (let delay = FIRST_POLL_MS; ; delay = Math.min(delay * 1.5, SLOWEST_POLL_MS)) {
+    try {
+      return await send();
+    } catch (error) {
+      if (!(error instanceof OrreryError) || error.code !== 'request_in_flight') throw error;
+      await pause(delay, signal);
+    }
+  }
 }
 
 const isAwaited = (data: ExecutionAnswer | Awaited): data is Awaited => 'executionId' in data;
