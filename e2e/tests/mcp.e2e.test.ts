@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
+import { request } from 'node:http';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -210,6 +211,20 @@ it('says what is wrong with a call in a result that a model reads', async () => 
     signed_signature: rest.signature,
   };
   expect(await codeOf('letter', named)).toEqual([undefined, undefined]);
+});
+
+it.each(['[', 'a b', 'x:99999', ''])('answers whatever host is asked for: %j', async (host) => {
+  const headers = {
+    host,
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+  };
+  const { promise, resolve } = Promise.withResolvers<number | undefined>();
+  request(`${system.url}${publicPath()}`, { method: 'POST', headers }, (answer) => {
+    answer.resume();
+    resolve(answer.statusCode);
+  }).end(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' }));
+  expect(await promise).toBe(200);
 });
 
 it('is not there where the deployment is not published, and not for pages of other origins', async () => {

@@ -106,26 +106,27 @@ describe('reading a published deployment', () => {
 });
 
 it('finds many published deployments with one call, each by what was so after it was asked for', async () => {
+  const [a, b, gone] = ['a', 'b', 'c'].map((digit) => `0x${digit.repeat(40)}`) as [string, string, string];
   const calls: string[][] = [];
   let answer = () => {};
   const bus = {
     call: async (_rpc: unknown, { deployments }: { deployments: string[] }) => {
       calls.push(deployments);
       if (calls.length === 1) await new Promise<void>((resolve) => (answer = resolve));
-      return { deployments: deployments.map((address) => (address === 'gone' ? null : { address })) };
+      return { deployments: deployments.map((address) => (address === gone ? null : { address })) };
     },
   };
   const find = createFindPublished(bus as never, systemClock);
-  const first = find('a');
+  const first = find(a);
   await new Promise(setImmediate);
-  const later = ['a', 'b', 'b', 'gone'].map((one) => find(one).catch(({ code }) => code));
+  const later = [a, b, b, gone].map((one) => find(one).catch(({ code }) => code));
   answer();
-  expect(await first).toEqual({ address: 'a' });
+  expect(await first).toEqual({ address: a });
   expect(await Promise.all(later)).toEqual([
-    { address: 'a' },
-    { address: 'b' },
-    { address: 'b' },
+    { address: a },
+    { address: b },
+    { address: b },
     'deployment_not_found',
   ]);
-  expect(calls).toEqual([['a'], ['a', 'b', 'gone']]);
+  expect(calls).toEqual([[a], [a, b, gone]]);
 });

@@ -109,6 +109,16 @@ const start = async (overrides?: Partial<AppContext>) => {
 };
 afterEach(() => current?.app.close());
 
+async function untilStill(value: () => number): Promise<void> {
+  let before = -1;
+  const isStill = () => {
+    const still = before === value();
+    before = value();
+    return still;
+  };
+  await expect.poll(isStill, { interval: 200 }).toBe(true);
+}
+
 describe('the live stream', () => {
   it('tells executions as they commit, and only those', async () => {
     const { add, open } = await start();
@@ -206,17 +216,31 @@ describe('the live stream', () => {
       `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer key-all\r\nLast-Event-ID: 0\r\n\r\n`,
     );
     await once(socket, 'readable');
-    let before = -1;
-    const isStill = () => {
-      const still = before === pages();
-      before = pages();
-      return still;
-    };
-    await expect.poll(isStill, { interval: 200 }).toBe(true);
+    await untilStill(pages);
     // 40 MB wait in the journal; beyond what sockets hold, nothing more of it is fetched for this reader.
     expect(pages()).toBeLessThan(70);
     socket.destroy();
   });
+});
+
+it('is not kept waiting by streams that do not read', async () => {
+  const { entries, app, open, pages } = await start({ maxStreams: 50 });
+  const big = { text: 'x'.repeat(500_000) };
+  for (let seq = 1; seq <= 60; seq += 1)
+    entries.push({ kind: 'execution', seq, deployment, input: big } as never);
+  const { port } = app.server.address() as { port: number };
+  const sockets = Array.from({ length: 20 }, () => {
+    const socket = connect(port, '127.0.0.1').on('error', () => undefined);
+    socket.write(
+      `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer key-all\r\nLast-Event-ID: 0\r\n\r\n`,
+    );
+    return socket;
+  });
+  await expect.poll(pages).toBeGreaterThan(40);
+  await untilStill(pages);
+  const stream = await open({ 'last-event-id': '0' });
+  await expect.poll(() => stream.ids().length, { timeout: 20_000 }).toBe(60);
+  for (const socket of sockets) socket.destroy();
 });
 
 describe('the live stream without a key', () => {

@@ -82,7 +82,8 @@ function createServing(prepare: Prepare) {
     const build = await prepare({ http, reply });
     const gone = new AbortController();
     reply.raw.on('close', () => gone.abort());
-    const request = new Request(`http://${http.host || 'localhost'}${http.url}`, {
+    // Nothing is looked up by the host, which may be a text that no URL can hold.
+    const request = new Request(`http://localhost${http.url}`, {
       method: 'POST',
       headers: headersOf(http),
       signal: gone.signal,

@@ -1,5 +1,5 @@
 import { type Bus, serviceCall } from '@orrery/bus';
-import { type ReplyOf, runtimeContract, ServiceError } from '@orrery/contracts';
+import { parseReference, type ReplyOf, runtimeContract, ServiceError } from '@orrery/contracts';
 import { type Clock, createBatcher } from '@orrery/service-kit';
 
 const rpc = runtimeContract.rpcs['deployments.published'];
@@ -32,7 +32,8 @@ export function createFindPublished(bus: Pick<Bus, 'call'>, clock: Clock): FindP
     },
   });
   return async (deployment) => {
-    const found = await find(deployment);
+    // Others share the call: a text that the runtime refuses would have theirs refused with it.
+    const found = parseReference(deployment) === undefined ? null : await find(deployment);
     if (found !== null) return found;
     throw new ServiceError('deployment_not_found', 'No published deployment has this address or id.');
   };

@@ -70,3 +70,33 @@ export function boundEach(most: number, refusal: () => ServiceError): (name: str
     };
   };
 }
+
+/**
+ * What is held for clients until they take it, up to so many bytes together: beyond it those are cut who have not taken
+ * theirs for the longest time. So clients that do not read keep nobody else waiting.
+ */
+export function boundUntaken(mostBytes: number) {
+  const held = new Set<{ readonly bytes: number; readonly cut: () => void }>();
+  let sum = 0;
+  return {
+    hold: async <T>(bytes: number, cut: () => void, work: () => Promise<T>): Promise<T> => {
+      const own = { bytes, cut };
+      held.add(own);
+      sum += bytes;
+      for (const one of held) {
+        if (sum <= mostBytes || one === own) break;
+        release(one);
+        one.cut();
+      }
+      try {
+        return await work();
+      } finally {
+        release(own);
+      }
+    },
+  };
+
+  function release(one: { readonly bytes: number; readonly cut: () => void }): void {
+    if (held.delete(one)) sum -= one.bytes;
+  }
+}

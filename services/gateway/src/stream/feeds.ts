@@ -69,6 +69,8 @@ const KEPT_BYTES = 1024 * 1024;
 /** Writes to all streams of this process in a second, roughly: beyond it, entries that come meanwhile share a write. */
 const WRITES_PER_SECOND = 5000;
 const LONGEST_PAUSE_MS = 1000;
+/** Positions of which the text that follows is kept: streams that follow live are at one, or on their way to it. */
+const KEPT_CHUNKS = 2;
 /** Streams that are woken before others of the process have their turn. */
 const WOKEN_AT_ONCE = 50;
 
@@ -144,6 +146,8 @@ function startFeed(
       if (known !== undefined) return known;
       const chunk = chunkOf(end < 0 ? following : following.slice(0, end + 1), end >= 0);
       chunks.set(name, chunk);
+      const [oldest] = chunks.keys();
+      if (chunks.size > KEPT_CHUNKS && oldest !== undefined) chunks.delete(oldest);
       return chunk;
     },
     growth: (signal: AbortSignal) =>

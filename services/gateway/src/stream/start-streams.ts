@@ -19,8 +19,8 @@ import { requestSchema } from '../core/requests/request-schema.js';
 import { bearerToken, type KeyVerifier } from '../http/access/access.js';
 import { callOf, type RouteContext, readRequest } from '../http/routes/operation-route.js';
 import type { FindPublished } from '../public/published.js';
-import { boundAll, boundEach, boundStrangers, full, type StreamBounds } from './bounds.js';
-import { type Chunk, chunkOfPage, createFeeds, type EndsAt, type Feed, heartbeat } from './feeds.js';
+import { boundAll, boundEach, boundStrangers, boundUntaken, full, type StreamBounds } from './bounds.js';
+import { chunkOfPage, createFeeds, type EndsAt, type Feed, heartbeat } from './feeds.js';
 import { createHeadWatch, createJournalClient, createPushWatch, createWhileUsed } from './watches.js';
 
 export interface StreamCall extends GatewayCall {
@@ -242,9 +242,11 @@ function checkAccess(
   };
 }
 
-/** Streams of this process that are sent entries that their feed no longer keeps; each holds a page of up to 4 MiB. */
+/** Streams of this process for which entries are read that their feed no longer keeps: a page of up to 4 MiB each. */
 const BEHIND_AT_ONCE = 16;
 const behind = createSemaphore(BEHIND_AT_ONCE);
+/** Bytes of such pages that clients have not taken yet, in this process. */
+const untaken = boundUntaken(64 * 1024 * 1024);
 
 /**
  * Sends every execution after the position, in order and without a gap: what the feed keeps, which is the same bytes for
@@ -266,19 +268,14 @@ async function streamExecutions(
       await feed.growth(signal);
       continue;
     }
-    const send = async (chunk: Chunk | undefined) => {
-      if (chunk !== undefined) await stream.send(chunk.bytes);
-      return chunk;
-    };
-    const sent =
-      kept === 'before'
-        ? await behind.run(signal, async () =>
-            send(chunkOfPage((await journal.after(deployment, position.seq, signal)).entries, endsAt)),
-          )
-        : await send(kept);
-    if (sent === undefined) return undefined;
-    position.seq = sent.seq;
-    if (sent.isEnd) return 'deployment_not_found';
+    const readPage = async () =>
+      chunkOfPage((await journal.after(deployment, position.seq, signal)).entries, endsAt);
+    const chunk = kept === 'before' ? await behind.run(signal, readPage) : kept;
+    if (chunk === undefined) return undefined;
+    const sending = () => stream.send(chunk.bytes);
+    await (kept === 'before' ? untaken.hold(chunk.bytes.length, stream.cut, sending) : sending());
+    position.seq = chunk.seq;
+    if (chunk.isEnd) return 'deployment_not_found';
   }
   return undefined;
 }
@@ -303,6 +300,8 @@ function openEventStream(response: ServerResponse, signal: AbortSignal, clock: C
         throw error;
       });
     },
+    /** The client may go on from where it was. */
+    cut: () => void response.destroy(),
     heartbeat: (id: number) => write(heartbeat(id)),
     hint: (event: string, data: unknown) => write(eventText(event, data)),
     last: (event: string, data: unknown) => void response.write(eventText(event, data)),
