@@ -116,13 +116,19 @@ async function makeChanges(
   const told = new Set(warnings.map(({ warning, line }) => warningText(warning, line)));
   let world = stored?.address;
   for (const [done, change] of changes.entries()) {
-    for (const request of requestsOf(change)) {
+    for (const [part, request] of requestsOf(change).entries()) {
       const path = world === undefined ? '/api/worlds' : `/api/worlds/${world}${request.path}`;
       const { method, body } = request;
-      const answer = await send(server, { method, path, body });
+      const before = doneBefore(done, changes.length, part);
+      const answer = await send(server, { method, path, body }).catch((cause: Error) => {
+        throw new StartupError(`${cause.message}\n${before}: apply again, which goes on here.`, { cause });
+      });
       if (answer.status >= 300) {
         const text = new Refusal(server, { method, path }, inFile(answer, change, request, folder)).message;
-        throw new StartupError(`${text}\n${progressOf(done, changes.length)}`);
+        const isFirst = done === 0 && part === 0;
+        throw new StartupError(
+          `${text}\n${isFirst ? 'Nothing was changed.' : `${before}: mend this one and apply again, which goes on here.`}`,
+        );
       }
       world ??= (answer.data as { address: string }).address;
       if (answer.message !== undefined) note(`${kindOf(change)} ${change.name}: ${answer.message}`);
@@ -151,10 +157,9 @@ function inFile(
     : { ...answer, error: 'The files say what the server refuses.', errors: placed };
 }
 
-const progressOf = (done: number, of: number): string =>
-  done === 0
-    ? 'Nothing was changed.'
-    : `${done} of ${of} changes were made before: mend this one and apply again, which goes on here.`;
+/** A change may take several requests. */
+const doneBefore = (done: number, of: number, part: number): string =>
+  `${done} of ${of} changes${part > 0 ? ', and a part of this one,' : ''} were made before`;
 
 /**
  * What saving warns of, with the lines in the files. An event that is not there yet may follow: the check of all definitions

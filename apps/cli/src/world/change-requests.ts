@@ -49,16 +49,22 @@ function schemaRequests({ name, from, to }: SchemaChange): ChangeRequest[] {
   const requests: ChangeRequest[] = [];
   if ((from.description ?? null) !== (to.description ?? null))
     requests.push({ method: 'PUT', path, body: { description: to.description ?? null } });
-  for (const [at, attribute] of wanted.entries()) {
+  const gone = [...before.keys()].filter((one) => !wanted.some((attribute) => attribute.name === one));
+  for (const one of gone) requests.push({ method: 'DELETE', path: `${path}${pathOf('attributes', one)}` });
+  const losesIndex = ({ name: one, indexed }: AttributeDefinition) =>
+    before.get(one)?.indexed === true && indexed !== true;
+  const numbered = wanted.map((attribute, at) => ({ attribute, at }));
+  // A schema is within its bounds after each request: what makes room comes first.
+  const inOrder = [
+    ...numbered.filter(({ attribute }) => losesIndex(attribute)),
+    ...numbered.filter(({ attribute }) => !losesIndex(attribute)),
+  ];
+  for (const { attribute, at } of inOrder) {
     const request = attributeRequest(attribute, before.get(attribute.name), path);
     if (request !== undefined)
       requests.push({ ...request, inFile: (pointer) => `/attributes/${at}${pointer}` });
   }
-  const gone = [...before.keys()].filter((one) => !wanted.some((attribute) => attribute.name === one));
-  return [
-    ...requests,
-    ...gone.map((one): ChangeRequest => ({ method: 'DELETE', path: `${path}${pathOf('attributes', one)}` })),
-  ];
+  return requests;
 }
 
 function attributeRequest(

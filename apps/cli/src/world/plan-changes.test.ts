@@ -161,13 +161,13 @@ describe('the requests of a change', () => {
       options,
     ).changes;
     expect(change && requestsOf(change).map(({ method, path, body }) => [method, path, body])).toEqual([
+      ['DELETE', '/entity-schemas/horse/attributes/speed', undefined],
       [
         'PUT',
         '/entity-schemas/horse/attributes/wins',
         { name: 'wins', type: 'integer', constraints: null, defaultValue: null },
       ],
       ['POST', '/entity-schemas/horse/attributes', { name: 'age', type: 'integer' }],
-      ['DELETE', '/entity-schemas/horse/attributes/speed', undefined],
     ]);
   });
 
@@ -187,4 +187,24 @@ describe('the requests of a change', () => {
       [false],
     ]);
   });
+});
+
+it('makes room in a schema before it needs it: the server checks its bounds after each request', () => {
+  const attribute = (name: string, indexed = false) => ({ name, type: 'integer' as const, indexed });
+  const change = {
+    what: 'change schema' as const,
+    name: 'horse',
+    from: { name: 'horse', attributes: [attribute('a'), attribute('b', true), attribute('gone', true)] },
+    to: { name: 'horse', attributes: [attribute('a', true), attribute('new', true), attribute('b')] },
+  };
+  const requests = requestsOf(change);
+  expect(
+    requests.map(({ method, path }) => `${method} ${path.replace('/entity-schemas/horse', '')}`),
+  ).toEqual(['DELETE /attributes/gone', 'PUT /attributes/b', 'PUT /attributes/a', 'POST /attributes']);
+  expect(requests.map(({ inFile }) => inFile?.('/type'))).toEqual([
+    undefined,
+    '/attributes/2/type',
+    '/attributes/0/type',
+    '/attributes/1/type',
+  ]);
 });
