@@ -100,4 +100,6 @@ export const homeRpcs = {
       away: z.array(z.int()).default([]),
     }),
   }),
+  /** The id of the deployment with an address, if it is in this database: asked while its places are not all in the directory. */
+  'homes.find': rpc({ request: z.object({ address }), reply: z.object({ id: z.int().nullable() }) }),
 };

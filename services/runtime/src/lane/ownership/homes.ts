@@ -1,10 +1,11 @@
-import { type Bus, isUnreached } from '@orrery/bus';
+import { type Bus, isUnreached, serviceCall } from '@orrery/bus';
 import {
   type CallContext,
   defineMessage,
   type NamedRpc,
   parseReference,
   type ReplyOf,
+  runtimeContract,
   ServiceError,
 } from '@orrery/contracts';
 import { type Clock, type Logger, type PollLoop, startPollLoop } from '@orrery/service-kit';
@@ -29,12 +30,16 @@ const READ_MS = 2000;
 const SERVED_MS = 1000;
 /** A process that has not been heard for so long is not called, in milliseconds. */
 const SILENT_MS = 4000;
-/** How long a call waits for a process of its home, in milliseconds: this one may have heard nobody yet. */
-const WAIT_MS = 3000;
+/**
+ * How long a call waits for a process of its home, in milliseconds: this one may have heard nobody yet, and that one may not
+ * know yet that there are several.
+ */
+const WAIT_MS = 5000;
 const RETRY_MS = 50;
 const MAX_PLACES = 50_000;
+const find = runtimeContract.rpcs['homes.find'];
 
-const ONE: HomeMap = { databases: [], names: new Map(), homes: new Map() };
+const ONE: HomeMap = { databases: [], names: new Map(), homes: new Map(), uncompared: new Set() };
 
 interface HomesDependencies {
   /** The id of this process's database. */
@@ -80,6 +85,13 @@ export async function followHomes(dependencies: HomesDependencies) {
       return 'idle';
     },
   });
+  /** The directory may lack places while there have been several databases for a short time, and after a restore. */
+  const askUncompared = async (address: string): Promise<number | undefined> => {
+    const others = [...known.uncompared].filter((database) => database !== id);
+    const call = { ...serviceCall('runtime', clock, WAIT_MS), signal: dependencies.signal };
+    const found = await Promise.all(others.map((one) => servers.call(find, { address }, call, one)));
+    return found.find((one) => one.id !== null)?.id ?? undefined;
+  };
   const places = new LRUCache<string, number>({ max: MAX_PLACES });
   const idOf = async (reference: string): Promise<number | undefined> => {
     const parsed = parseReference(reference);
@@ -88,7 +100,8 @@ export async function followHomes(dependencies: HomesDependencies) {
     const known = places.get(parsed.address);
     if (known !== undefined) return known;
     const here = await deployments.byAddress(reference);
-    const found = here?.id ?? (await placeOf(directory, parsed.address));
+    const found =
+      here?.id ?? (await placeOf(directory, parsed.address)) ?? (await askUncompared(parsed.address));
     if (found !== undefined) places.set(parsed.address, found);
     return found;
   };
@@ -114,6 +127,8 @@ export async function followHomes(dependencies: HomesDependencies) {
     },
     /** All deployments live in this process's database. */
     isOnly,
+    /** The places of all deployments of this process's database are in the directory. */
+    isCompared: (): boolean => !known.uncompared.has(id),
     directory,
     /** All databases, in the order of their ids. */
     all: (): readonly string[] => known.databases,

@@ -28,6 +28,7 @@ const ROUTES: Readonly<Record<keyof Rpcs, Route>> = {
   'limits.ofDeployments': 'here',
   'owner.forward': 'here',
   'homes.deployments': 'here',
+  'homes.find': 'here',
   'executions.forService': 'named',
   'executions.outcomeOf': 'named',
   'executions.public': 'named',

@@ -180,13 +180,14 @@ async function listOnce(
 }
 
 /** What other databases' lists are made of. */
-export const homeReads = ({ db, reading }: RuntimeContext): Handlers<typeof homeRpcs> => ({
+export const homeReads = ({ db, reading, directory }: RuntimeContext): Handlers<typeof homeRpcs> => ({
   'homes.deployments': async ({ worldId, accountId, ...wanted }, { signal }) => {
     const { rows, ...found } = await reading.run(signal, () =>
       listDeploymentsHere(db, worldId, accountId, wanted),
     );
     return { ...found, records: rows.map(toRecord) };
   },
+  'homes.find': async ({ address }) => ({ id: (await directory.byAddress(address))?.id ?? null }),
 });
 
 type Creation = Rpcs['deployments.create'];

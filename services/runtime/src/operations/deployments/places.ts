@@ -1,7 +1,7 @@
 import { type AccountState, accountState, defineMessage } from '@orrery/contracts';
 import { type PollLoop, startPollLoop } from '@orrery/service-kit';
 import { accountPauses, storeAccount } from '../../store/deployments/account-store.js';
-import { comparePlaces } from '../../store/leases/compare-places.js';
+import { comparePlaces, directoryTime, noteCompared } from '../../store/leases/compare-places.js';
 import { forgetCreations } from '../../store/leases/creations.js';
 import { copyAccountWide, forgetPayments } from '../../store/runs/account-wide.js';
 import type { RuntimeContext } from '../context.js';
@@ -29,8 +29,12 @@ export function followOtherHomes(context: RuntimeContext, signal: AbortSignal): 
 
 /** A page of places is compared so often, in milliseconds. */
 const PAGE_MS = 5000;
-/** All that a database has is compared once in this time, in milliseconds, or as soon as its pages allow. */
+/**
+ * All that a database has is compared once in this time, in milliseconds, or as soon as its pages allow; until it has been
+ * compared for the first time, page after page, and again soon.
+ */
 const PASS_MS = 60_000;
+const FIRST_PASS_MS = 2000;
 
 /** Lets the directory agree with this database, where there are several: places, payments, what models have cost. */
 export function startComparingPlaces({
@@ -41,6 +45,7 @@ export function startComparingPlaces({
 }: Pick<RuntimeContext, 'db' | 'homes' | 'clock' | 'logger'>): PollLoop {
   let after = 0;
   let nextPass = Number.NEGATIVE_INFINITY;
+  let begunAt = new Date(0);
   const compareRest = async () => {
     await copyAccountWide(db, homes.directory);
     await forgetPayments(homes.directory);
@@ -52,12 +57,17 @@ export function startComparingPlaces({
     clock,
     logger,
     runOnce: async () => {
-      if (homes.isOnly() || (after === 0 && clock.monotonic() < nextPass)) return;
-      const begun = clock.monotonic();
-      if (after === 0) await compareRest();
-      const next = await comparePlaces(db, homes.directory, homes.partitionsOf(homes.id), after);
-      if (after === 0) nextPass = begun + PASS_MS;
-      after = next ?? 0;
+      if (homes.isOnly() || (after === 0 && clock.monotonic() < nextPass)) return 'idle';
+      const { directory, id } = homes;
+      const isFirst = !homes.isCompared();
+      if (after === 0) {
+        nextPass = clock.monotonic() + (isFirst ? FIRST_PASS_MS : PASS_MS);
+        begunAt = await directoryTime(directory);
+        await compareRest();
+      }
+      after = (await comparePlaces(db, directory, homes.partitionsOf(id), after)) ?? 0;
+      if (after === 0) await noteCompared(directory, id, begunAt);
+      return isFirst && after > 0 ? 'more' : 'idle';
     },
   });
 }

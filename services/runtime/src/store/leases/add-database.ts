@@ -26,10 +26,13 @@ export async function addDatabase(db: Db, directory: DirectoryDb, name: string):
       trx,
     );
   });
-  await sql`
-    insert into databases (id, name, place) select ${id}, ${name}, max(place) + 1 from databases`.execute(
-    directory,
-  );
+  await transaction(directory, async (trx) => {
+    // While there was one database, no places were written.
+    await sql`update databases set compared_at = null`.execute(trx);
+    await sql`
+      insert into databases (id, name, place, compared_at)
+      select ${id}, ${name}, max(place) + 1, now() from databases`.execute(trx);
+  });
 }
 
 /** The databases that the directory names, and how many partitions live in each. */
@@ -57,7 +60,7 @@ export async function isEmpty(db: Db, partition: number): Promise<boolean> {
 }
 
 /** Every process has read by then that there are several databases, in seconds. */
-const NOTICED_S = 10;
+export const NOTICED_S = 10;
 
 /**
  * Lets partitions in which there is no deployment live in another database. The source's row gets generation 0 and the next

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { DirectoryDb } from '../tables/directory.js';
 import type { Db } from '../tables/schema.js';
+import { NOTICED_S } from './add-database.js';
 import { PARTITIONS, partitionOf } from './leases.js';
 
 /** Rows that a pass compares at once. */
@@ -32,6 +33,24 @@ export async function comparePlaces(
       where p.deleted_at is null and excluded.deleted_at is not null`.execute(directory);
   await deleteFailed(db, directory, partitions, after, last);
   return last;
+}
+
+/** By the clock of the directory. */
+export async function directoryTime(directory: DirectoryDb): Promise<Date> {
+  const { rows } = await sql<{ now: Date }>`select now() as now`.execute(directory);
+  return rows[0]?.now ?? new Date(0);
+}
+
+/**
+ * Notes that all places of a database are in the directory, after a pass that began at `begunAt`. One that began before every
+ * process knew of several databases may have missed a deployment that was created without a place.
+ */
+export async function noteCompared(directory: DirectoryDb, id: string, begunAt: Date): Promise<void> {
+  await sql`
+    update databases set compared_at = now() where id = ${id} and compared_at is null
+      and ${begunAt} > (select max(added_at) from databases) + ${NOTICED_S} * interval '1 second'`.execute(
+    directory,
+  );
 }
 
 async function deleteFailed(

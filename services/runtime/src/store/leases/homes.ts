@@ -10,15 +10,22 @@ export interface HomeMap {
   /** How the directory calls each. */
   readonly names: ReadonlyMap<string, string>;
   readonly homes: ReadonlyMap<number, string>;
+  /** Databases with deployments whose places may not be in the directory yet. */
+  readonly uncompared: ReadonlySet<string>;
 }
 
 export async function readHomeMap(directory: DirectoryDb): Promise<HomeMap> {
-  const databases = await directory.selectFrom('databases').select(['id', 'name']).orderBy('id').execute();
+  const databases = await directory
+    .selectFrom('databases')
+    .select(['id', 'name', 'compared_at'])
+    .orderBy('id')
+    .execute();
   const homes = await directory.selectFrom('homes').select(['partition', 'database']).execute();
   return {
     databases: databases.map(({ id }) => id),
     names: new Map(databases.map(({ id, name }) => [id, name])),
     homes: new Map(homes.map(({ partition, database }) => [partition, database])),
+    uncompared: new Set(databases.flatMap((one) => (one.compared_at === null ? one.id : []))),
   };
 }
 
@@ -156,6 +163,8 @@ export async function acceptDisagreements(db: Db, directory: DirectoryDb): Promi
     update homes h set generation = n.generation
     from jsonb_to_recordset(cast(${next} as jsonb)) as n (partition smallint, there bigint, generation bigint)
     where h.partition = n.partition and h.generation = n.there and h.database = ${id}`.execute(directory);
+  // One of the two is older than the other: places of deployments may be missing.
+  await sql`update databases set compared_at = null where id = ${id}`.execute(directory);
   return accepted;
 }
 

@@ -3,7 +3,7 @@ import type { Generated, Kysely } from 'kysely';
 
 /** Tables of the schema `directory`, which may be in a database of its own. */
 export interface DirectorySchema {
-  databases: { id: string; name: string; place: number };
+  databases: { id: string; name: string; place: number; compared_at: Generated<Date | null> };
   homes: { partition: number; database: string; generation: number };
   moves: { partition: number; source: string; target: string; undone: Generated<boolean> };
   places: {
@@ -120,5 +120,10 @@ export const directoryMigrations: Migrations = {
       undone boolean not null default false,
       begun_at timestamptz not null default now()
     );
+  `),
+  /** `compared_at`: since then the places of all deployments of a database are in the directory; null: not surely. */
+  '0006_compared': statements(`
+    alter table directory.databases add column compared_at timestamptz;
+    update directory.databases set compared_at = now() where (select count(*) from directory.databases) > 1;
   `),
 };
