@@ -1,4 +1,4 @@
-import { chmod } from 'node:fs/promises';
+import { chmod, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startEmbeddedPostgres, watchProcess } from '@orrery/embedded-postgres';
 import type { Resources } from '@orrery/service-kit';
@@ -10,11 +10,22 @@ const settings = {
   synchronous_commit: 'off',
   full_page_writes: 'off',
   max_connections: '400',
+  max_wal_size: '256MB',
 };
+
+/** What the databases of a run take at most, with room, in bytes. */
+const ROOM = 8 * 1024 ** 3;
+
+/** Linux's folder in memory, where it has room: to make and to drop a database writes hundreds of files. */
+async function memoryFolder(): Promise<string | undefined> {
+  const folder = '/dev/shm';
+  const { bavail, bsize } = await statfs(folder).catch(() => ({ bavail: 0, bsize: 0 }));
+  return bavail * bsize >= ROOM ? folder : undefined;
+}
 
 /** Starts PostgreSQL for the test run on a temporary folder; returns the URL of its `postgres` database. */
 export async function startRunPostgres(resources: Resources): Promise<string> {
-  const folder = await temporaryFolder(resources, 'test');
+  const folder = await temporaryFolder(resources, 'test', await memoryFolder());
   // Started by root, the server runs as another user, which must be able to enter this folder.
   await chmod(folder, 0o711);
   const dataDirectory = join(folder, 'postgres');

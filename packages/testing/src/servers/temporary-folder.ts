@@ -4,5 +4,8 @@ import { join } from 'node:path';
 import type { Resources } from '@orrery/service-kit';
 
 /** The path of a new folder, which goes with the resources. */
-export const temporaryFolder = async (resources: Resources, name: string): Promise<string> =>
-  resources.use('folder', await mkdtempDisposable(join(tmpdir(), `orrery-${name}-`))).path;
+export const temporaryFolder = async (
+  resources: Resources,
+  name: string,
+  parent = tmpdir(),
+): Promise<string> => resources.use('folder', await mkdtempDisposable(join(parent, `orrery-${name}-`))).path;
