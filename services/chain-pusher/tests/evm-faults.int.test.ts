@@ -2,7 +2,7 @@ import { deployRegistry } from '@orrery/chain-pusher/operator';
 import type { EvmChainConfig } from '@orrery/contracts';
 import { systemClock } from '@orrery/service-kit';
 import { ANVIL_KEYS } from '@orrery/testing/servers';
-import { encodeFunctionData, parseGwei } from 'viem';
+import { encodeFunctionData, parseGwei, toFunctionSelector } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { describe, expect, it, vi } from 'vitest';
 import { pushRegistryAbi } from '../src/chains/evm/registry-calls.js';
@@ -15,6 +15,7 @@ const patiently = { interval: 50 };
 const signer = privateKeyToAccount(ANVIL_KEYS[0]).address;
 type House = Awaited<ReturnType<typeof prepareHouse>>;
 
+const DIGEST_OF = toFunctionSelector('digestOf(address,uint64)');
 const numbersOn = async (evm: Evm) => (await evm.pushed()).map(({ number }) => Number(number));
 const upTo = (last: number) => Array.from({ length: last }, (_, at) => at + 1);
 
@@ -96,6 +97,31 @@ describe('an EVM chain whose RPC server fails', () => {
     await untilStatuses(house, deployment, 'confirmed', 'confirmed');
     expect(await numbersOn(evm)).toEqual([1, 2]);
   });
+});
+
+it('a lane of a lost database waits for an RPC server that is behind the one that told of its last push', async () => {
+  const evm = await startEvm();
+  const before = await prepareHouse();
+  const deployment = before.runtime.createDeployment();
+  executeNow(before, deployment);
+  const running = await before.boot(evm.chain);
+  await untilStatuses(before, deployment, 'confirmed');
+  await running[Symbol.asyncDispose]();
+  let [late, isBehind] = [0, true];
+  const proxy = await startFaultProxy(evm.url, ({ params: [asked] }): Fault => {
+    if (!isBehind || !(asked as { data?: string } | undefined)?.data?.startsWith(DIGEST_OF)) return 'pass';
+    late += 1;
+    return { result: `0x${'00'.repeat(32)}` };
+  });
+  const restored = await prepareHouse(before.runtime);
+  await restored.boot(evm.through(proxy));
+  await untilStatuses(restored, deployment, 'queued');
+  late = 0;
+  await vi.waitFor(() => expect(late).toBeGreaterThan(2), patiently);
+  isBehind = false;
+  executeNow(restored, deployment);
+  await untilStatuses(restored, deployment, 'confirmed', 'confirmed');
+  expect(await numbersOn(evm)).toEqual([1, 2]);
 });
 
 describe('an EVM chain that changes its mind', () => {

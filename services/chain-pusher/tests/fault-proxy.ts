@@ -11,9 +11,18 @@ interface RpcRequest {
 
 /**
  * What happens to a batch. `lose answer`: the server gets it, the client never hears of it. `refuse`: neither. `swallow`: the
- * client is told that its transactions were taken, and the server never gets them. An error: the server's answer to each.
+ * client is told that its transactions were taken, and the server never gets them. An error or a result: the server's answer to
+ * each.
  */
-export type Fault = 'pass' | 'lose answer' | 'refuse' | 'swallow' | { readonly error: string };
+export type Fault =
+  | 'pass'
+  | 'lose answer'
+  | 'refuse'
+  | 'swallow'
+  | { readonly error: string }
+  | { readonly result: string };
+
+const ZEROS: Fault = { result: `0x${'00'.repeat(32)}` };
 
 /** An RPC server in front of another one. */
 export async function startFaultProxy(
@@ -31,15 +40,12 @@ export async function startFaultProxy(
   const answer = async (body: string, response: ServerResponse) => {
     const requests = JSON.parse(body) as RpcRequest[];
     const faults = await Promise.all(requests.map(faultOf));
-    const fault = faults.find((one) => one !== 'pass') ?? 'pass';
+    const found = faults.find((one) => one !== 'pass') ?? 'pass';
+    const fault = found === 'swallow' ? ZEROS : found;
     if (fault === 'refuse') return response.destroy();
     if (typeof fault === 'object') {
-      const error = { code: -32000, message: fault.error };
-      return response.end(JSON.stringify(requests.map(({ id }) => ({ jsonrpc: '2.0', id, error }))));
-    }
-    if (fault === 'swallow') {
-      const result = `0x${'00'.repeat(32)}`;
-      return response.end(JSON.stringify(requests.map(({ id }) => ({ jsonrpc: '2.0', id, result }))));
+      const answer = 'error' in fault ? { error: { code: -32000, message: fault.error } } : fault;
+      return response.end(JSON.stringify(requests.map(({ id }) => ({ jsonrpc: '2.0', id, ...answer }))));
     }
     const headers = { 'content-type': 'application/json' };
     const forwarded = await fetch(target, { method: 'POST', headers, body });

@@ -35,6 +35,8 @@ const DELAYS: Delays = { resendMs: 10_000, replaceMs: 30_000, retryMs: 1000 };
 const ONE_PUSH = 100_000n;
 /** Pushes that are read at once. */
 const MOST_RECORDED = 500;
+/** What the registry says of a number that it does not have: no digest is zero. */
+const NOT_RECORDED = '0'.repeat(64);
 /** keccak256 of the signature of `Pushed`. */
 const PUSHED = keccak256(new TextEncoder().encode('Pushed(address,uint64,bytes32,bytes32,bytes)'));
 
@@ -130,15 +132,12 @@ export class EvmChain implements ChainPort {
     const last = await this.lastNumber(deployment, signal);
     const length = Math.max(0, Math.min(MOST_RECORDED, last - after));
     const numbers = Array.from({ length }, (_, at) => after + 1 + at);
-    const digests = await this.#rpc.results(
-      numbers.map((number) => this.#toRegistry(digestCall(deployment, number))),
-      signal,
-    );
+    const digests = await this.#digestsOf(deployment, numbers, signal);
     const transactions = await this.#transactionsOf(deployment, numbers, signal);
     return numbers.map((number, at) => ({
       from: number,
       to: number,
-      digest: readDigest(digests[at] as Hex),
+      digest: digests[at] ?? '',
       transaction: transactions[at] ?? null,
     }));
   }
@@ -214,6 +213,16 @@ export class EvmChain implements ChainPort {
       failure: status === '0x1' ? null : 'the registry reverted the transaction',
       depth: isFinal ? 'final' : isConfirmed ? 'confirmed' : 'included',
     };
+  }
+
+  /** @throws Error where the server is behind the one that told of the last number */
+  async #digestsOf(deployment: string, numbers: readonly number[], signal: AbortSignal) {
+    const asked = numbers.map((number) => this.#toRegistry(digestCall(deployment, number)));
+    const answers = await this.#rpc.results(asked, signal);
+    const digests = answers.map((answer) => readDigest(answer as Hex));
+    if (digests.includes(NOT_RECORDED))
+      throw new Error('an RPC server has not reached the block of a push that was told of');
+    return digests;
   }
 
   /** The transaction of each `Pushed` log, by number; null where the server refuses the search. */
