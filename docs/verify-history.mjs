@@ -99,6 +99,10 @@ function createSeedCheck() {
 /** The states after entry `until`, by schema and instanceId; every entry up to it is checked. */
 async function fold(deployment, until = Infinity) {
   const { address: name, source } = await get(deployment);
+  check(
+    /^\d+$/.test(deployment) || name === deployment.toLowerCase(),
+    `it is of ${name}, not of ${deployment}`,
+  );
   const states = source ? await snapshot(source) : new Map();
   let prevHash = sha256(canonical({ deployment: name, source }));
   let seq = 0;

@@ -11,6 +11,7 @@ import { type ApiClient, apiClient } from '../src/api/api-client.js';
 import { type CommandLine, commandLine } from '../src/starting/command-line.js';
 import { startSystem } from '../src/starting/start-system.js';
 import { homeOf } from '../src/tampering/home-of.js';
+import { startMirror } from '../src/tampering/start-mirror.js';
 import { counting, type MadeDeployment, type MadeWorld, makeWorld } from '../src/worlds/make-world.js';
 
 const run = {
@@ -226,6 +227,20 @@ describe('`orrery witness`', () => {
     const other = `orrery.test+00000000+${Buffer.concat([Buffer.of(1), Buffer.alloc(32, 9)]).toString('base64')}`;
     const { failed, stderr } = await witness(deployment, '--public-key', other);
     expect([failed, stderr]).toMatchObject([true, /None of the keys that are trusted has signed/]);
+  });
+
+  it('refuses what the operator has signed of another deployment', async () => {
+    const [deployment, other] = [await live(3), await live(4)];
+    await using mirror = await startMirror(system.url, deployment.address, other.address);
+    const first = await witness(deployment, '--url', mirror.url);
+    expect(first).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(`not of ${deployment.address}.`),
+    });
+    await witness(deployment);
+    const { code, stderr } = await witness(deployment, '--url', mirror.url);
+    expect([code, stderr]).toMatchObject([2, /not of 0x.+\.\nBoth checkpoints are kept/]);
+    expect(await kept(deployment, 'checkpoint')).toContain(deployment.address);
   });
 
   it('says what is wrong with what it is told', async () => {

@@ -175,6 +175,8 @@ describeWithProgram('python3', 'verifiers that share nothing but the specificati
       await put('journal', rehashed(journal, { caller: 'account:999' }));
       expect(await read()).toMatchObject({ valid: true, entries: 4 });
       expect(await refusal(held(keys[0]))).toBe('the entries are not those of the checkpoint');
+      await put('deployment', { address: `0x${'5a'.repeat(20)}`, source: null });
+      expect(await refusal(read())).toBe('what was read is of another deployment');
     } finally {
       await rm(folder, { recursive: true });
     }

@@ -13,6 +13,7 @@ import { readJournal } from '../src/load/read-journal.js';
 import { startSystem } from '../src/starting/start-system.js';
 import { homeOf } from '../src/tampering/home-of.js';
 import { rewriteChain } from '../src/tampering/rewrite-chain.js';
+import { startMirror } from '../src/tampering/start-mirror.js';
 import { racingWorld } from '../src/worlds/racing-world.js';
 
 let database: TestDatabase;
@@ -29,10 +30,10 @@ afterAll(async () => {
 });
 
 /** Runs the documentation's program, which shares no code with the service. */
-async function verify(deployment: string): Promise<{ code: number; output: string }> {
+async function verify(deployment: string, url = system.url): Promise<{ code: number; output: string }> {
   const [, , world = '', , address = ''] = deployment.split('/');
   const program = join(repositoryRoot, 'docs/verify-history.mjs');
-  const child = spawn(process.execPath, [program, system.url, world, address, system.key]);
+  const child = spawn(process.execPath, [program, url, world, address, system.key]);
   const [output, errors, [code]] = await Promise.all([
     text(child.stdout),
     text(child.stderr),
@@ -87,6 +88,13 @@ describe("a stranger's program that knows only the documented recipe", () => {
       2,
       'usage: node docs/verify-history.mjs <base URL> <world> <deployment> <token>',
     ]);
+  });
+
+  it('refuses another deployment than the one that it asks for', async () => {
+    const [{ deployment }, other] = [await racingWorld(api), await racingWorld(api)];
+    await using mirror = await startMirror(system.url, deployment, other.deployment);
+    const { code, output } = await verify(deployment, mirror.url);
+    expect([code, output]).toMatchObject([1, /it is of 0x\w+, not of 0x/]);
   });
 
   it('follows a clone to its source', async () => {

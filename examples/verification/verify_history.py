@@ -187,6 +187,7 @@ def fold(reader, address, until=math.inf):
     """The history after entry `until`."""
     record = reader.deployment(address)
     deployment, source = record["address"], record["source"]
+    check(deployment == address.lower(), "what was read is of another deployment")
     states = snapshot(reader, source) if source else {}
     history = History(deployment, states, sha256(canonical({"deployment": deployment, "source": source})))
     for entry in reader.journal(deployment):

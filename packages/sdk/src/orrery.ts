@@ -59,10 +59,13 @@ export interface Orrery extends PublicExecutions {
    * The signed checkpoint of a deployment's journal; without `worldAddress` that of a published one, without a key. With
    * `after` it is proven that the journal still begins with what that one covers.
    *
-   * @throws CheckpointError where it does not, or no key has signed it; OrreryError
+   * @throws CheckpointError where it does not, no key has signed it, or it is of another deployment; OrreryError
    */
   checkpoint(path: CheckpointPath, options: CheckpointOptions): Promise<SignedCheckpoint>;
-  /** Whether a checkpoint that was kept covers an entry. @throws CheckpointError where no key has signed it; OrreryError */
+  /**
+   * Whether a checkpoint that was kept covers an entry. @throws CheckpointError where no key has signed it, or it is of another
+   * deployment; OrreryError
+   */
   isCovered(path: CheckpointPath, entry: CoverOptions): Promise<boolean>;
   /** A deployment, by the ids or addresses of its world and of itself. Nothing is sent. */
   deployment(world: string | number, deployment: string | number): Deployment;

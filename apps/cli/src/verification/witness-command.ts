@@ -149,6 +149,8 @@ async function convict(
 ): Promise<Error> {
   if (refused === undefined || fault === 'malformed' || fault === 'unsigned')
     return new StartupError(`${message} --public-key names the keys that are trusted.`);
+  // A first answer that is of another deployment contradicts nothing.
+  if ((await store.checkpoint.read()) === undefined) return new StartupError(message);
   await store.refused.write(refused);
   tell(`${message}\nBoth checkpoints are kept: ${store.checkpoint.file} and ${store.refused.file}.`);
   return new CommanderError(DOES_NOT_HOLD, 'orrery.diverged', 'the history does not hold');

@@ -14,9 +14,9 @@ export interface Checkpoint {
 
 /**
  * Why a checkpoint is not accepted. `malformed`: it is none; `unsigned`: no key that is trusted has signed it, or its
- * signature is wrong; `other_journal`: it is of another journal than the earlier one; `lost`: the database lost entries that
- * the earlier one covers, and says so; `shorter`: it covers fewer entries than the earlier one; `rewritten`: entries that
- * the earlier one covers are other ones.
+ * signature is wrong; `other_journal`: it is of another journal than the earlier one, or than the one that was asked for;
+ * `lost`: the database lost entries that the earlier one covers, and says so; `shorter`: it covers fewer entries than the
+ * earlier one; `rewritten`: entries that the earlier one covers are other ones.
  */
 export type CheckpointFault = 'malformed' | 'unsigned' | 'other_journal' | 'lost' | 'shorter' | 'rewritten';
 
@@ -108,6 +108,16 @@ async function readKey(text: string) {
 function partsOf(origin: string): { journal: string; generation: number } {
   const at = origin.lastIndexOf('/');
   return { journal: origin.slice(0, at), generation: Number(origin.slice(at + 1)) };
+}
+
+/** Whether a checkpoint is of the deployment that was asked for: one key signs all of a host. @throws CheckpointError */
+export const requireOrigin = (asked: string, { origin }: Checkpoint): void =>
+  requireSame(asked, origin.split('/').at(-2) ?? origin);
+
+/** Whether an answer is of the deployment that was asked for. An id is in nothing that is signed. @throws CheckpointError */
+export function requireSame(asked: string, answered: string): void {
+  if (/^\d+$/.test(asked) || asked.toLowerCase() === answered.toLowerCase()) return;
+  throw new CheckpointError('other_journal', `The answer is of the deployment ${answered}, not of ${asked}.`);
 }
 
 /**

@@ -1,7 +1,13 @@
 import { OrreryError } from '../errors/orrery-error.js';
 import type { DeploymentPath } from '../journal/journal.js';
 import type { Requests } from '../requests/requests.js';
-import { type Checkpoint, CheckpointError, readCheckpoint, requireLater } from './checkpoint.js';
+import {
+  type Checkpoint,
+  CheckpointError,
+  readCheckpoint,
+  requireLater,
+  requireOrigin,
+} from './checkpoint.js';
 import { isConsistent, isIncluded, leafOf } from './merkle-tree.js';
 
 export interface CheckpointOptions {
@@ -37,6 +43,7 @@ export async function nextCheckpoint(
   const note = await readHead(requests, path, signal);
   try {
     const later = await readCheckpoint(note, keys);
+    requireOrigin(path.address, later);
     if (earlier !== undefined) {
       requireLater(earlier, later);
       const proof = await proofBetween(requests, path, earlier.size, later.size, signal);
@@ -58,14 +65,16 @@ export interface CoverOptions extends Omit<CheckpointOptions, 'after'> {
 
 /**
  * Whether a checkpoint covers an entry. One proof is read, and no other entry. @throws CheckpointError where no key has signed
- * the checkpoint
+ * the checkpoint, or it is of another deployment
  */
 export async function isCovered(
   { answer }: Requests,
   { worldAddress, address }: CheckpointPath,
   { seq, hash, note, keys, signal }: CoverOptions,
 ): Promise<boolean> {
-  const { size, rootHash: root } = await readCheckpoint(note, keys);
+  const checkpoint = await readCheckpoint(note, keys);
+  requireOrigin(address, checkpoint);
+  const { size, rootHash: root } = checkpoint;
   if (seq > size) return false;
   const query = { seq, size };
   const { body } =

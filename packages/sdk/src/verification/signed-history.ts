@@ -1,6 +1,12 @@
 import type { DeploymentPath } from '../journal/journal.js';
 import type { Requests } from '../requests/requests.js';
-import { type Checkpoint, CheckpointError, readCheckpoint, requireLater } from './checkpoint.js';
+import {
+  type Checkpoint,
+  CheckpointError,
+  readCheckpoint,
+  requireLater,
+  requireOrigin,
+} from './checkpoint.js';
 import { readHead, type SignedCheckpoint } from './follow-checkpoints.js';
 import { createMerkleTree } from './merkle-tree.js';
 
@@ -34,6 +40,7 @@ export async function beginSigned(
   const earlier = checkpoint === undefined ? undefined : await readCheckpoint(checkpoint, keys);
   const note = await readHead(requests, path, signal);
   const head = { ...(await readCheckpoint(note, keys)), note };
+  requireOrigin(path.address, head);
   const between = earlier && earlierFault(earlier, head);
   const tree = createMerkleTree();
   const roots = new Map<number, string>();

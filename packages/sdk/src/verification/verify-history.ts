@@ -4,6 +4,7 @@ import { INNER_KINDS } from '../journal/inner-kinds.js';
 import { createJournal, type DeploymentPath, type HistoryEntry, type Journal } from '../journal/journal.js';
 import { pagesOf } from '../requests/lists.js';
 import type { Requests } from '../requests/requests.js';
+import { requireSame } from './checkpoint.js';
 import type { CheckedDecisions, DecisionCheck, DecisionFault } from './decision-check.js';
 import type { SignedCheckpoint } from './follow-checkpoints.js';
 import {
@@ -62,7 +63,7 @@ const INSTANCE = '/api/worlds/{worldAddress}/deployments/{address}/entity-instan
  * service shows. The deployment may change meanwhile: an instance may then be as it was at any time since the first was
  * read. Time and memory grow with the history and with the states.
  *
- * @throws CheckpointError for a checkpoint that no key has signed, or that is of another journal
+ * @throws CheckpointError for a checkpoint that no key has signed, and where the server answers with another deployment
  */
 export async function verifyHistory(
   requests: Requests,
@@ -80,7 +81,7 @@ export async function verifyHistory(
   }
   replay.rememberAfter = await replay.journal.lastSeq(signal);
   const shown = replay.states && (await readInstances(context, path));
-  const signed = keys && (await beginSigned(requests, path, { keys, checkpoint, signal }));
+  const signed = keys && (await beginSigned(requests, replay.path, { keys, checkpoint, signal }));
   replay.signed = signed;
   await replayUntil(replay, await replay.journal.lastSeq(signal), signal, onProgress);
   const unsigned = replay.divergence === null ? signed?.divergence() : null;
@@ -209,6 +210,8 @@ export async function beginReplay(context: ReplayContext, path: DeploymentPath):
   const { requests, signal } = context;
   const { body } = await requests.answer('get', ONE, { path, signal });
   const { address: deployment, worldAddress, source } = body.data;
+  // Its history would hold, and the operator has signed it too.
+  requireSame(path.address, deployment);
   const hash = await firstLink(deployment, source);
   const exact = { worldAddress, address: deployment };
   const empty = {
