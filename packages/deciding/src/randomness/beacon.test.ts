@@ -39,7 +39,8 @@ describe('a chain', () => {
 });
 
 describe('an entry', () => {
-  const run = '018a0000-0000-7000-8000-000000000000';
+  /** Requested four seconds before round 1000 was signed. */
+  const run = '018a231f-2bc0-7000-8000-000000000000';
   const drawn = (by: { run?: string; round?: number; signature?: string } = {}) => {
     const beacon = { round: 1000, signature: SIGNATURE, run, ...by };
     const seed = seedOf(beaconSecret(beacon.signature), beacon.run, canonicalHash({ a: 1 }));
@@ -59,5 +60,19 @@ describe('an entry', () => {
   it('names no round that was known when it was requested', async () => {
     const late = drawn({ run: '019aa000-0000-7000-8000-000000000000' });
     expect(await isSeedOfRound({ randomness: late, input: { a: 1 } })).toBe(false);
+  });
+
+  it('names no round that was signed more than half an hour after it was requested', async () => {
+    const isHeldAfter = (ms: number) => {
+      const time = (timeOfRound(chain, 1000) - ms).toString(16).padStart(12, '0');
+      const requested = `${time.slice(0, 8)}-${time.slice(8)}${run.slice(13)}`;
+      return isSeedOfRound({ randomness: drawn({ run: requested }), input: { a: 1 } });
+    };
+    expect(await Promise.all([0, 1, 1_800_000, 1_800_001].map(isHeldAfter))).toEqual([
+      false,
+      true,
+      true,
+      false,
+    ]);
   });
 });

@@ -62,7 +62,13 @@ export const timeOfRound = ({ genesis, period }: BeaconChain, round: number): nu
   (genesis + (round - 1) * period) * 1000;
 
 /**
- * Tells whether an entry's seed is made of the round that it names, and that round was signed after the run was requested. It
+ * The most milliseconds from a request until its round is signed: it is accepted within ten minutes, and waits for as long.
+ * The rest is for clocks that differ.
+ */
+const LATEST_ROUND_MS = 30 * 60_000;
+
+/**
+ * Tells whether an entry's seed is made of the round that it names, and that round was signed soon after the run was requested. It
  * remembers the last signature, since many executions draw from one round.
  */
 export function createRoundCheck(chain: BeaconChain) {
@@ -74,8 +80,11 @@ export function createRoundCheck(chain: BeaconChain) {
   };
   return async ({ randomness, input }: Pick<HashedEntry, 'randomness' | 'input'>): Promise<boolean> => {
     const { run = '', round = 0, signature = '', seed } = randomness ?? {};
+    const wait = timeOfRound(chain, round) - requestedAt(run);
     return (
-      timeOfRound(chain, round) > requestedAt(run) &&
+      wait > 0 &&
+      // Who may take any later round takes one that it likes.
+      wait <= LATEST_ROUND_MS &&
       seedOf(beaconSecret(signature), run, canonicalHash(input)) === seed &&
       (await isSigned(round, signature))
     );

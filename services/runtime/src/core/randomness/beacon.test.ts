@@ -19,7 +19,7 @@ it('the round of a request is signed between one and two periods later', () => {
 });
 
 it('an entry that draws from a round shows it, with a seed that is made of it', async () => {
-  const run = '018a0000-0000-7000-8000-000000000000';
+  const run = '018a231f-2bc0-7000-8000-000000000000';
   const beacon = { chain: QUICKNET_HASH, round: 1000, signature: SIGNATURE };
   const source = sourceOfBeacon(beacon, run, { a: 1 });
   const randomness = source.take();
