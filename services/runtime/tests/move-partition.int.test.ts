@@ -1,8 +1,9 @@
 import { query } from '@orrery/testing/servers';
+import { sql } from 'kysely';
 import { describe, expect, it, vi } from 'vitest';
 import { abortMove, cleanMoved, type MoveProgress, type MoveStep, movePartition } from '../src/operator.js';
 import { MOVED_TABLES, REPLICATED } from '../src/store/leases/moves/moved-tables.js';
-import { type Planted, prepareTwo, STEPS, startLoad } from './moving.js';
+import { type Planted, pausedAfter, prepareTwo, STEPS, startLoad } from './moving.js';
 import { plantDeployment } from './running-runtime.js';
 
 const { house, first, second, planted, moving } = await prepareTwo();
@@ -32,6 +33,23 @@ const left = async (url: string) => [
     `select relname from pg_class where relnamespace = 'runtime'::regnamespace and relreplident = 'f'`,
   )),
 ];
+const subscriptionName = async () => {
+  const [subscription] = await query<{ name: string }>(
+    second,
+    `select subname as name from pg_subscription s join pg_database d on d.oid = s.subdbid
+      where d.datname = current_database()`,
+  );
+  return subscription?.name;
+};
+/** Whether the partition of a deployment is in a database. */
+const isIn = async (url: string, { deployment }: Planted) => {
+  const [row] = await query<{ here: boolean }>(
+    url,
+    'select generation > 0 as here from runtime.partitions where id = $1',
+    [deployment.id % 64],
+  );
+  return row?.here;
+};
 const listed = async () =>
   (await house.call('deployments.list', { params: world, query: { page: 1, limit: 50 } })).data.map(
     ({ id }) => id,
@@ -140,16 +158,65 @@ describe('a partition that moves', () => {
     expect([await left(first), await left(second)]).toEqual([[], []]);
   });
 
+  it('is as before when it is undone beside a mover that goes on', async () => {
+    for (const step of ['noted', 'in_step', 'flushed'] as const) {
+      const mover = pausedAfter(moving(undone), step);
+      const moved = movePartition(mover.options);
+      moved.catch(() => undefined);
+      await mover.reached;
+      await abortMove(moving(undone));
+      mover.letGo();
+      await expect(moved).rejects.toThrow('was undone meanwhile');
+      expect([await isIn(first, undone), await isIn(second, undone)]).toEqual([true, false]);
+      expect([await left(first), await left(second)]).toEqual([[], []]);
+      await undone.execute({ id: 'beside' });
+    }
+    expect(await undone.counter('beside')).toMatchObject({ state: { count: 3 } });
+  });
+
+  it('is undone where a mover lets it arrive in that moment', async () => {
+    await expect(movePartition(moving(undone, { onStep: stopAt('flushed') }))).rejects.toThrow('flushed');
+    const { target, partition } = moving(undone);
+    const waits = async () =>
+      expect(
+        await query(
+          second,
+          `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+        ),
+      ).toHaveLength(1);
+    const undoing = await target.transaction().execute(async (trx) => {
+      await sql`update partitions set generation = 9 where id = ${partition}`.execute(trx);
+      const undoing = { done: abortMove(moving(undone)) };
+      await Promise.race([undoing.done, vi.waitFor(waits)]);
+      return undoing;
+    });
+    await undoing.done;
+    expect([await isIn(first, undone), await isIn(second, undone)]).toEqual([true, false]);
+  });
+
+  it('ends when another mover has ended the subscription', async () => {
+    await query(second, `insert into runtime.journal_heads values ($1, 1, 'in the way', '{}')`, [
+      undone.deployment.id,
+    ]);
+    const subscribed = Promise.withResolvers<void>();
+    const onStep = (step: MoveStep) => step === 'subscribed' && subscribed.resolve();
+    const moved = movePartition(moving(undone, { onStep }));
+    moved.catch(() => undefined);
+    await subscribed.promise;
+    const name = await subscriptionName();
+    for (const what of ['disable', 'set (slot_name = none)'])
+      await query(second, `alter subscription ${name} ${what}`);
+    await query(second, `drop subscription ${name}`);
+    await expect(moved).rejects.toThrow('Another command has ended the subscription');
+    await abortMove(moving(undone));
+  });
+
   it('goes on where a mover stopped while it ended the subscription', async () => {
     const [disable, letGo] = ['disable', 'set (slot_name = none)'];
     for (const done of [[disable], [disable, letGo]]) {
       await expect(movePartition(moving(undone, { onStep: stopAt('fenced') }))).rejects.toThrow('fenced');
-      const [subscription] = await query<{ name: string }>(
-        second,
-        `select subname as name from pg_subscription s join pg_database d on d.oid = s.subdbid
-          where d.datname = current_database()`,
-      );
-      for (const what of done) await query(second, `alter subscription ${subscription?.name} ${what}`);
+      const name = await subscriptionName();
+      for (const what of done) await query(second, `alter subscription ${name} ${what}`);
       await expect(movePartition(moving(undone, { onStep: stopAt('flushed') }))).rejects.toThrow('flushed');
       await abortMove(moving(undone));
       expect([await left(first), await left(second)]).toEqual([[], []]);

@@ -1,6 +1,7 @@
 import { createLogger, systemClock } from '@orrery/service-kit';
 import { createTestDatabase } from '@orrery/testing';
 import { query } from '@orrery/testing/servers';
+import type { KyselyPlugin } from 'kysely';
 import { expect, vi } from 'vitest';
 import {
   addDatabase,
@@ -68,6 +69,26 @@ export async function prepareTwo(made = prepareHouse()) {
     ...more,
   });
   return { house, first, second, runtimes, planted, moving };
+}
+
+/** Has a mover wait after a step, before it goes on with the first answer of the target, until it is let go. */
+export function pausedAfter(options: MoveOptions, last: MoveStep) {
+  const [reached, letGo] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let isReached = false;
+  const pausing: KyselyPlugin = {
+    transformQuery: ({ node }) => node,
+    transformResult: async ({ result }) => {
+      if (isReached) await letGo.promise;
+      return result;
+    },
+  };
+  const onStep = (step: MoveStep) => {
+    if (step !== last) return;
+    isReached = true;
+    reached.resolve();
+  };
+  const paused: MoveOptions = { ...options, target: options.target.withPlugin(pausing), onStep };
+  return { options: paused, reached: reached.promise, letGo: letGo.resolve };
 }
 
 /** Executes at some deployments until it is stopped, and counts what each has acknowledged. */

@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import type { DirectoryDb } from '../../tables/directory.js';
 import type { Db, Trx } from '../../tables/schema.js';
 import { departing } from './carried-rows.js';
+import { hasPublication, type Replication } from './replication.js';
 
 /** What the directory and both databases have of a partition that moves: all that a mover goes by. */
 export interface MoveState {
@@ -93,12 +94,17 @@ export const undoneMeanwhile = ({ partition }: Pick<Parties, 'partition'>): Star
 /**
  * Ends the ownership at the source: the row gets no owner, the next epoch and generation 0, under a lock that waits for commits
  * and creations, and the deployments leave `deployments`. From then on nothing of the partition is written or found there.
+ * @throws StartupError where the move is undone, or was
  */
-export async function fence({ source, partition }: Parties): Promise<void> {
+export async function fence(parties: Parties, replication: Replication): Promise<void> {
+  const { source, partition } = parties;
   await transaction(source, async (trx) => {
     const { rows } = await sql<{ generation: number }>`
       select generation from partitions where id = ${partition} for update`.execute(trx);
     if (rows[0]?.generation === 0) return;
+    // `takeBack` waits for this lock, after the note and without a publication: either it sees this fence, or this sees those.
+    await refuseUndone(parties);
+    if (!(await hasPublication({ ...replication, source: trx }))) throw undoneMeanwhile(parties);
     await sql`
       insert into departed_deployments (id, row)
       select id, to_json(d) from deployments d where id % 64 = ${partition}`.execute(trx);
@@ -133,6 +139,7 @@ export async function takeBack({ source, partition }: Parties, generation: numbe
 /**
  * Lets the partition be at the target, under a generation that neither had: its deployments are found from then on. Nobody owns
  * it before the directory names the target. Its heads look changed, for those who compare heads.
+ * @throws StartupError where the move is undone, or was
  */
 export async function arrive(parties: Parties, generation: number): Promise<void> {
   const { source, target, directory, partition, to } = parties;
@@ -148,6 +155,9 @@ export async function arrive(parties: Parties, generation: number): Promise<void
     const { rows: found } = await sql<{ generation: number }>`
       select generation from partitions where id = ${partition} for update`.execute(trx);
     if (found[0]?.generation !== 0) return;
+    // `deleteArrived` waits for this lock, after the note; a source that has the partition again took it back before another move.
+    await refuseUndone(parties);
+    if ((await generationIn(source, partition)) !== 0) throw undoneMeanwhile(parties);
     for await (const page of departing({ source, partition })) await insertDeployments(trx, page);
     await sql`
       update journal_heads set active_minute = floor(extract(epoch from now()) / 60)::integer

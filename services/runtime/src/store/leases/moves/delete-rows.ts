@@ -1,3 +1,4 @@
+import { transaction } from '@orrery/database';
 import { sql } from 'kysely';
 import type { Db } from '../../tables/schema.js';
 import { keysOf } from './carried-rows.js';
@@ -62,11 +63,13 @@ export async function deleteDeparted(source: Db, partition: number): Promise<voi
     delete from acknowledged_occurrences where deployment in (select address from gone)`.execute(source);
 }
 
-/** Deployments that came in vain. */
+/** Deployments that came in vain. The lock waits for a mover that lets them arrive, whose rows a statement before does not see. */
 export async function deleteArrived(target: Db, partition: number): Promise<void> {
-  await sql`
-    with gone as (
+  await transaction(target, async (trx) => {
+    await sql`select from partitions where id = ${partition} for update`.execute(trx);
+    await sql`
       update partitions set generation = 0, owner = null, expires_at = null, epoch = epoch + 1
-      where id = ${partition} and generation > 0)
-    delete from deployments where id % 64 = ${partition}`.execute(target);
+      where id = ${partition} and generation > 0`.execute(trx);
+    await sql`delete from deployments where id % 64 = ${partition}`.execute(trx);
+  });
 }

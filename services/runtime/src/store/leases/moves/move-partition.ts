@@ -14,6 +14,7 @@ import {
   noteUndone,
   type Parties,
   readState,
+  refuseUndone,
   switchHome,
   takeBack,
   undoneMeanwhile,
@@ -114,6 +115,7 @@ async function bringInStep(
   await noteMove(parties);
   onStep('noted');
   if ((await readState(parties)).atSource === 0) return;
+  await refuseUndone(parties);
   await publish(replication);
   onStep('published');
   await subscribe(replication, sourceUrl);
@@ -131,7 +133,7 @@ async function handOver(
 ): Promise<void> {
   const isFirst = (await readState(parties)).atSource > 0;
   const since = isFirst ? await carryBefore(parties) : undefined;
-  await fence(parties);
+  await fence(parties, replication);
   onStep('fenced');
   if (await follows(replication)) await untilFlushed(options, parties, replication);
   await unsubscribe(replication);

@@ -125,6 +125,9 @@ export async function hasArrived({ source, name }: Replication, place: string): 
   return rows[0]?.arrived === true;
 }
 
+export const hasPublication = ({ source, name }: Pick<Replication, 'source' | 'name'>): Promise<boolean> =>
+  exists(source, publications(name));
+
 /** Whether something is left at the source of what `publish` made. */
 export const isPublished = async ({ source, name }: Replication): Promise<boolean> =>
   (await exists(source, publications(name))) || (await exists(source, slots(name)));

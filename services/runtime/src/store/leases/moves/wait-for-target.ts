@@ -1,4 +1,4 @@
-import type { Clock } from '@orrery/service-kit';
+import { type Clock, StartupError } from '@orrery/service-kit';
 import { sql } from 'kysely';
 import type { Db } from '../../tables/schema.js';
 import { type Parties, refuseUndone } from './change-home.js';
@@ -59,7 +59,10 @@ async function until(
   }
 }
 
-/** Asks all three databases, so that a mover ends with an error where one went away. @throws StartupError where it is undone */
+/**
+ * Asks all three databases, so that a mover ends with an error where one went away. @throws StartupError where the move is undone,
+ * or another mover has come further: what this one waits for may never come then
+ */
 async function tellProgress(
   { onProgress }: Waiting,
   parties: Parties,
@@ -69,7 +72,11 @@ async function tellProgress(
   await refuseUndone(parties);
   await sql`select`.execute(parties.source);
   const progress = await readProgress(replication);
-  if (progress !== undefined) onProgress?.({ ...progress, ...facts });
+  if (progress === undefined)
+    throw new StartupError(
+      `Another command has ended the subscription of ${parties.partition} meanwhile: run it again.`,
+    );
+  onProgress?.({ ...progress, ...facts });
 }
 
 /** Of all journals of a partition. */
