@@ -211,6 +211,24 @@ describe('a partition that moves', () => {
     await abortMove(moving(undone));
   });
 
+  it('does not go on without its slot, as after a failover, and loses nothing when it is undone', async () => {
+    for (const step of ['in_step', 'fenced'] as const) {
+      await expect(movePartition(moving(undone, { onStep: stopAt(step) }))).rejects.toThrow(step);
+      const name = await subscriptionName();
+      await query(second, `alter subscription ${name} disable`);
+      await vi.waitFor(() => query(first, 'select pg_drop_replication_slot($1)', [name]));
+      if (step === 'in_step') await undone.execute({ id: 'unkept' });
+      await query(second, `alter subscription ${name} enable`);
+      await expect(movePartition(moving(undone))).rejects.toThrow('slot of the move is gone');
+      await abortMove(moving(undone));
+      expect([await left(first), await left(second)]).toEqual([[], []]);
+    }
+    expect(await undone.counter('unkept')).toMatchObject({ state: { count: 1 } });
+    await movePartition(moving(undone, { onStep: stopAt('in_step') })).catch(() => undefined);
+    expect(await rowsIn(second, 'journal', undone)).toEqual(await rowsIn(first, 'journal', undone));
+    await abortMove(moving(undone));
+  });
+
   it('goes on where a mover stopped while it ended the subscription', async () => {
     const [disable, letGo] = ['disable', 'set (slot_name = none)'];
     for (const done of [[disable], [disable, letGo]]) {

@@ -37,17 +37,28 @@ export async function refuseUnpublishable(source: Db): Promise<void> {
 /**
  * Publishes the rows of the partition, and keeps what is written from now on. Rows whose key has no `deployment_id` are written
  * whole to the log meanwhile, as filters need it of the row before. That comes before the publication: with one, an update of a
- * table without it is refused.
+ * table without it is refused. @throws StartupError where a subscription has lost its slot: a new one would keep only what is
+ * written from now on
  */
-export async function publish({ source, partition, name }: Replication): Promise<void> {
+export async function publish(replication: Replication): Promise<void> {
+  const { source, partition, name } = replication;
   if (!(await exists(source, publications(name)))) {
     for (const table of await tablesByAnotherKey(source))
       await sql.raw(`alter table ${table} replica identity full`).execute(source);
     await createPublication({ source, partition, name });
   }
-  if (!(await exists(source, slots(name))))
-    await sql`select pg_create_logical_replication_slot(${name}, 'pgoutput')`.execute(source);
+  if (await hasSlot(replication)) return;
+  if (await isSubscribed(replication)) throw slotLost();
+  await sql`select pg_create_logical_replication_slot(${name}, 'pgoutput')`.execute(source);
 }
+
+export const hasSlot = ({ source, name }: Replication): Promise<boolean> => exists(source, slots(name));
+
+/** What was committed since is not kept for the target. */
+export const slotLost = (): StartupError =>
+  new StartupError(
+    'The replication slot of the move is gone, as after a failover of the source: undo the move with --abort, and begin it again.',
+  );
 
 /** @throws StartupError where the end of another move has set a table back meanwhile: its updates would be refused */
 async function createPublication({ source, partition, name }: Omit<Replication, 'target'>): Promise<void> {

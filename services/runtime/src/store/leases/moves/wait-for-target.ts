@@ -2,7 +2,15 @@ import { type Clock, StartupError } from '@orrery/service-kit';
 import { sql } from 'kysely';
 import type { Db } from '../../tables/schema.js';
 import { type Parties, refuseUndone } from './change-home.js';
-import { type CopyProgress, hasArrived, placeInLog, type Replication, readProgress } from './replication.js';
+import {
+  type CopyProgress,
+  hasArrived,
+  hasSlot,
+  placeInLog,
+  type Replication,
+  readProgress,
+  slotLost,
+} from './replication.js';
 
 /** How far the target is. */
 export interface MoveProgress extends CopyProgress {
@@ -61,7 +69,7 @@ async function until(
 
 /**
  * Asks all three databases, so that a mover ends with an error where one went away. @throws StartupError where the move is undone,
- * or another mover has come further: what this one waits for may never come then
+ * another mover has come further, or the slot is gone: what this one waits for may never come then
  */
 async function tellProgress(
   { onProgress }: Waiting,
@@ -70,12 +78,14 @@ async function tellProgress(
   facts: Pick<MoveProgress, 'ofEntries' | 'isCopied'>,
 ): Promise<void> {
   await refuseUndone(parties);
-  await sql`select`.execute(parties.source);
+  const isKept = await hasSlot(replication);
   const progress = await readProgress(replication);
   if (progress === undefined)
     throw new StartupError(
       `Another command has ended the subscription of ${parties.partition} meanwhile: run it again.`,
     );
+  // The slot goes after the subscription.
+  if (!isKept) throw slotLost();
   onProgress?.({ ...progress, ...facts });
 }
 
