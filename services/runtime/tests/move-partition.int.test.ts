@@ -50,6 +50,13 @@ const isIn = async (url: string, { deployment }: Planted) => {
   );
   return row?.here;
 };
+const waitsAtSecond = async () =>
+  expect(
+    await query(
+      second,
+      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    ),
+  ).toHaveLength(1);
 const listed = async () =>
   (await house.call('deployments.list', { params: world, query: { page: 1, limit: 50 } })).data.map(
     ({ id }) => id,
@@ -177,17 +184,10 @@ describe('a partition that moves', () => {
   it('is undone where a mover lets it arrive in that moment', async () => {
     await expect(movePartition(moving(undone, { onStep: stopAt('flushed') }))).rejects.toThrow('flushed');
     const { target, partition } = moving(undone);
-    const waits = async () =>
-      expect(
-        await query(
-          second,
-          `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-        ),
-      ).toHaveLength(1);
     const undoing = await target.transaction().execute(async (trx) => {
       await sql`update partitions set generation = 9 where id = ${partition}`.execute(trx);
       const undoing = { done: abortMove(moving(undone)) };
-      await Promise.race([undoing.done, vi.waitFor(waits)]);
+      await Promise.race([undoing.done, vi.waitFor(waitsAtSecond)]);
       return undoing;
     });
     await undoing.done;
@@ -239,6 +239,37 @@ describe('a partition that moves', () => {
       await abortMove(moving(undone));
       expect([await left(first), await left(second)]).toEqual([[], []]);
     }
+  });
+
+  it('refuses a target that has the partition from before, until that is deleted', async () => {
+    const { partition } = moving(undone);
+    await query(second, 'update runtime.partitions set generation = 3 where id = $1', [partition]);
+    await expect(movePartition(moving(undone))).rejects.toThrow('has the partition');
+    await undone.execute({ id: 'refused' });
+    await abortMove(moving(undone));
+    expect([await isIn(first, undone), await isIn(second, undone)]).toEqual([true, false]);
+  });
+
+  it('can be undone where it is empty', async () => {
+    const taken = new Set(planted.map(({ deployment }) => deployment.id % 64));
+    const partition = [60, 61, 62, 63, 59].find((one) => !taken.has(one)) ?? 0;
+    const empty = moving(undone, { partition });
+    const moved = await empty.target.transaction().execute(async (trx) => {
+      await sql`select from partitions where id = ${partition} for update`.execute(trx);
+      const moved = { done: movePartition(empty) };
+      moved.done.catch(() => undefined);
+      await vi.waitFor(waitsAtSecond);
+      await query(first, 'update directory.moves set undone = true where partition = $1', [partition]);
+      return moved;
+    });
+    await expect(moved.done).rejects.toThrow('was undone meanwhile');
+    await abortMove(empty);
+    const held = 'select generation > 0 as here from runtime.partitions where id = $1';
+    expect([...(await query(first, held, [partition])), ...(await query(second, held, [partition]))]).toEqual(
+      [{ here: true }, { here: false }],
+    );
+    await movePartition(empty);
+    expect(await query(first, 'select from directory.moves where partition = $1', [partition])).toEqual([]);
   });
 
   it('goes on from any step, and cannot be undone once it has moved', async () => {

@@ -51,54 +51,8 @@ export async function isDatabaseNamed(db: Db, directory: DirectoryDb, name: stri
   return (await databasesIn(directory)).some((one) => one.id === id && one.name === name);
 }
 
-/** Whether there is no deployment in a partition, nor one that is leaving. */
-export async function isEmpty(db: Db, partition: number): Promise<boolean> {
-  const { rows } = await sql`
-    select from deployments where id % 64 = ${partition} union all
-    select from departed_deployments where id % 64 = ${partition} limit 1`.execute(db);
-  return rows.length === 0;
-}
-
 /** Every process has read by then that there are several databases, in seconds. */
 export const NOTICED_S = 10;
-
-/**
- * Lets partitions in which there is no deployment live in another database. The source's row gets generation 0 and the next
- * epoch, under a lock that waits for commits and creations; then the target's row gets the next generation; then the directory
- * names the target, which decides. Whoever stops in between does it again. @throws StartupError for one with deployments, which
- * `movePartition` moves
- */
-export async function moveEmptyPartition(
-  {
-    source,
-    target,
-    directory,
-  }: { readonly source: Db; readonly target: Db; readonly directory: DirectoryDb },
-  partition: number,
-): Promise<void> {
-  const [from, to] = [await databaseId(source), await databaseId(target)];
-  const home = await directory
-    .selectFrom('homes')
-    .select(['database', 'generation'])
-    .where('partition', '=', partition)
-    .executeTakeFirstOrThrow();
-  if (home.database === to) return;
-  if (home.database !== from) throw new StartupError(`The partition ${partition} lives in another database.`);
-  await refuseTooEarly(directory);
-  const generation = home.generation + 2;
-  await transaction(source, async (trx) => {
-    await sql`select from partitions where id = ${partition} for update`.execute(trx);
-    if (!(await isEmpty(trx, partition)))
-      throw new StartupError(`The partition ${partition} has deployments by now: try again.`);
-    await sql`
-      update partitions set generation = 0, owner = null, expires_at = null, epoch = epoch + 1
-      where id = ${partition}`.execute(trx);
-  });
-  await sql`update partitions set generation = ${generation} where id = ${partition}`.execute(target);
-  await sql`
-    update homes set database = ${to}, generation = ${generation}
-    where partition = ${partition} and database = ${from}`.execute(directory);
-}
 
 /** A process that does not know of several databases finds nothing in the second one. @throws StartupError */
 export async function refuseTooEarly(directory: DirectoryDb): Promise<void> {

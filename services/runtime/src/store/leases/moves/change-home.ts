@@ -81,8 +81,6 @@ export async function noteMove({ directory, partition, from, to }: Parties): Pro
 const notedMove = ({ directory, partition }: Parties) =>
   directory.selectFrom('moves').select('undone').where('partition', '=', partition).executeTakeFirst();
 
-export const isNoted = async (parties: Parties): Promise<boolean> => (await notedMove(parties)) !== undefined;
-
 /** @throws StartupError where the move is undone, or was: what a mover waits for may never come then */
 export async function refuseUndone(parties: Parties): Promise<void> {
   if ((await notedMove(parties))?.undone !== false) throw undoneMeanwhile(parties);

@@ -2,14 +2,13 @@ import { type Clock, StartupError } from '@orrery/service-kit';
 import { sql } from 'kysely';
 import type { DirectoryDb } from '../../tables/directory.js';
 import type { Db } from '../../tables/schema.js';
-import { isEmpty, moveEmptyPartition, refuseTooEarly } from '../add-database.js';
+import { refuseTooEarly } from '../add-database.js';
 import { databaseId } from '../homes.js';
 import { carryAcknowledged, carryDefinitions, carryKeys } from './carried-rows.js';
 import {
   arrive,
   fence,
   forgetMove,
-  isNoted,
   noteMove,
   noteUndone,
   type Parties,
@@ -20,8 +19,10 @@ import {
   undoneMeanwhile,
 } from './change-home.js';
 import { deleteArrived, deleteDeparted, deleteRows, deploymentsOf } from './delete-rows.js';
+import { isEmpty, moveEmptyPartition } from './move-empty.js';
 import {
   follows,
+  isPublished,
   publish,
   type Replication,
   refuseUnpublishable,
@@ -71,7 +72,11 @@ export async function movePartition(options: MoveOptions): Promise<void> {
   const parties = await partiesOf(options);
   const replication = replicationOf(parties);
   const state = await readState(parties);
-  if (state.livesAtSource && (await isEmpty(options.source, options.partition)) && !(await isNoted(parties)))
+  if (
+    state.livesAtSource &&
+    (await isEmpty(options.source, options.partition)) &&
+    !(await isPublished(replication))
+  )
     return moveEmptyPartition(options, options.partition);
   if (state.livesAtSource) {
     await bringInStep(options, parties, replication, onStep);
@@ -114,7 +119,13 @@ async function bringInStep(
   await refuseUnpublishable(source);
   await noteMove(parties);
   onStep('noted');
-  if ((await readState(parties)).atSource === 0) return;
+  const { atSource, atTarget } = await readState(parties);
+  if (atSource === 0) return;
+  // Its deployments would not arrive. Whether what is there may go is for the operator to say.
+  if (atTarget > 0)
+    throw new StartupError(
+      `The target has the partition ${options.partition} from before: delete what it has of it with --abort, and move it again.`,
+    );
   await refuseUndone(parties);
   await publish(replication);
   onStep('published');
