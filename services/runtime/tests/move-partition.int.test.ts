@@ -181,6 +181,22 @@ describe('a partition that moves', () => {
     expect(await undone.counter('beside')).toMatchObject({ state: { count: 3 } });
   });
 
+  it('leaves no slot at the source when the target cannot reach that', async () => {
+    await query(second, `insert into runtime.journal_heads values ($1, 1, 'in the way', '{}')`, [
+      undone.deployment.id,
+    ]);
+    const moved = movePartition(moving(undone));
+    moved.catch(() => undefined);
+    const ofCopies = `select from pg_replication_slots where database = current_database() and slot_name like '%sync%'`;
+    await vi.waitFor(async () => expect(await query(first, ofCopies)).toHaveLength(1));
+    const name = await subscriptionName();
+    for (const what of ['disable', `connection 'host=/nowhere dbname=none'`])
+      await query(second, `alter subscription ${name} ${what}`);
+    await abortMove(moving(undone));
+    await expect(moved).rejects.toThrow('was undone meanwhile');
+    expect([await left(first), await left(second)]).toEqual([[], []]);
+  });
+
   it('is undone where a mover lets it arrive in that moment', async () => {
     await expect(movePartition(moving(undone, { onStep: stopAt('flushed') }))).rejects.toThrow('flushed');
     const { target, partition } = moving(undone);

@@ -169,15 +169,38 @@ export async function unsubscribe(replication: Replication): Promise<void> {
   await sql.raw(`drop subscription ${name}`).execute(target);
 }
 
-/** Drops what `publish` made. @returns false while the slot is in use still: try again */
-export async function unpublish({ source, name }: Replication): Promise<boolean> {
+/** Drops what `publish` made, and the target's server. @returns false while a slot is in use still: try again */
+export async function unpublish(replication: Replication): Promise<boolean> {
+  const { source, name } = replication;
   const { rows } = await sql<{ busy: boolean }>`
     select active as busy, case when not active then pg_drop_replication_slot(slot_name) end
     from ${slots(name)}`.execute(source);
-  if (rows[0]?.busy === true) return false;
+  if (rows[0]?.busy === true || !(await dropCopySlots(replication))) return false;
   await sql.raw(`drop publication if exists ${name}`).execute(source);
   for (const table of await tablesByAnotherKey(source)) await setBack(source, table);
   return true;
+}
+
+/**
+ * A server that copies tables makes slots for them at the source, and leaves them there where it cannot reach it when its
+ * subscription is dropped. They would keep the log until the disk is full. @returns false while one is in use still
+ */
+async function dropCopySlots({ source, target }: Replication): Promise<boolean> {
+  const { rows: servers } = await sql<{ id: string }>`
+    select system_identifier::text as id from pg_control_system()`.execute(target);
+  const { rows: found } = await sql<{ name: string; active: boolean }>`
+    select slot_name as name, active from pg_replication_slots
+    where database = current_database() and slot_name ~ ${`^pg_[0-9]+_sync_[0-9]+_${servers[0]?.id}$`}`.execute(
+    source,
+  );
+  // After the slots: the subscription of one that is found was made before it.
+  const { rows: live } = await sql<{ id: string }>`select oid::text as id from pg_subscription`.execute(
+    target,
+  );
+  const left = found.filter(({ name }) => !live.some(({ id }) => name.startsWith(`pg_${id}_sync_`)));
+  for (const { name } of left.filter(({ active }) => !active))
+    await sql`select pg_drop_replication_slot(${name})`.execute(source);
+  return left.every(({ active }) => !active);
 }
 
 /** Unless another move publishes the table: the lock keeps one from beginning meanwhile. */
