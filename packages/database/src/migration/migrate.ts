@@ -27,6 +27,8 @@ export interface MigrateOptions {
 
 const TABLE = 'migration';
 const LOCK_TABLE = 'migration_lock';
+/** What a migration that waits for locks with a bound ends with (PostgreSQL manual, appendix A). */
+const LOCK_NOT_AVAILABLE = '55P03';
 /** A server that has answered a moment ago may be busy for this long, in milliseconds. */
 const CONNECT_MS = 30_000;
 
@@ -36,7 +38,7 @@ const CONNECT_MS = 30_000;
  * for a few seconds.
  *
  * @throws StartupError naming the migration that failed (everything is rolled back), or the migration of a newer build
- *   that the database already has; or that the connection was lost.
+ *   that the database already has; or that the connection was lost, or that another transaction holds tables.
  */
 export function migrate(options: MigrateOptions): Promise<void> {
   const { database, logger } = options;
@@ -124,6 +126,11 @@ async function migrateToLatest(
 }
 
 function migrationFailure(schema: string, results: readonly MigrationResult[], error: unknown): StartupError {
+  if ((error as { code?: unknown } | null)?.code === LOCK_NOT_AVAILABLE)
+    return new StartupError(
+      `The schema ${schema} cannot be migrated now: a long transaction, such as a backup, holds tables. Nothing is half done: start again when it has ended.`,
+      { cause: error },
+    );
   const failed = results.find(({ status }) => status === 'Error');
   const what =
     failed === undefined
