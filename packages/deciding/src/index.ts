@@ -8,7 +8,6 @@ export {
   type CheckedChange,
   type CheckedChanges,
   changeKey,
-  executionErrorOf,
   foldChange,
   genesisHash,
   hashOf,

@@ -53,6 +53,32 @@ test('at a kept state it comes with the revision and the time of the change that
   expect(await pastState(long.id, horse('H1'), 101)).toMatchObject({ revision: 101 });
 });
 
+test('large states are folded in parts of some MiB, in the order of the names', async () => {
+  const large = await plantDeployment(db);
+  const ids = ['H1', 'H2', 'H3', 'H4'];
+  for (let wins = 1; wins <= 60; wins++)
+    for (const id of ids) await large.write(id, { wins, id, text: `${wins}`.padEnd(60_000, 'x') });
+  const parts: number[] = [];
+  const counting = db.withPlugin({
+    transformQuery: ({ node }) => node,
+    transformResult: async ({ result }) => {
+      if ('changes' in (result.rows[0] ?? {})) parts.push(result.rows.length);
+      return result;
+    },
+  });
+  const names = ['H4', 'H9', 'H2', 'H1', 'H3'].map(horse);
+  const states = await pastStates(counting, large.id, names, 239);
+  expect(states.map((past) => past && [past.state['id'], past.state['wins'], past.revision])).toEqual([
+    ['H4', 59, 59],
+    null,
+    ['H2', 60, 60],
+    ['H1', 60, 60],
+    ['H3', 60, 60],
+  ]);
+  // 3.4 MiB each.
+  expect(parts).toEqual([3, 2]);
+});
+
 const snapshot = async (of: PlantedDeployment, seq: number) => {
   const found: Record<string, JsonObject> = {};
   for await (const { instanceId, state } of snapshotAt(db, of.id, seq)) found[instanceId] = state;

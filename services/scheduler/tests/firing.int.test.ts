@@ -298,6 +298,16 @@ describe('a failed run', () => {
     expect((await shown(address))[0]).toContain('fired failed');
   });
 
+  it('is one too when its reason is no text that a database takes, and keeps no other from running', async () => {
+    const poisonous = await deploy('* * * * *', { name: '{{ fail("\\x00") }}' });
+    const other = await deploy('* * * * *');
+    await pass(1);
+    const [failed] = await ledgerOf(poisonous, 'train');
+    expect(failed).toMatchObject({ outcome: 'failed', error: { code: 'template_failed' } });
+    expect(failed?.error?.detail).toContain('\ufffd');
+    expect(ranIn(other)).toHaveLength(1);
+  });
+
   it('is one too when the input cannot be made or is refused', async () => {
     const address = await deploy('* * * * *', { name: '{{cronState.result.name}}' });
     await pass(1);

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import type { ServiceError } from '../errors/service-error.js';
+import { cutText, storableObject, storableText } from '../json/json.js';
 import { jsonObject, jsonValue } from '../json/json-schemas.js';
 import { address, nullableText, ordinal, sha256, storedName, timestamp } from '../records/fields.js';
 import { defineMessage, rpc } from '../rpc/rpc.js';
@@ -80,6 +82,21 @@ export const executionError = z
   })
   .meta({ id: 'ExecutionError', description: 'Why an execution failed.' });
 export type ExecutionError = z.infer<typeof executionError>;
+
+/** The most characters of a reason, and of its facts as JSON, that an entry holds. */
+const MAX_DETAIL = 2000;
+const MAX_FACTS = 8000;
+
+/**
+ * The reason of a failed execution as it is stored and answered: no text is in it that PostgreSQL refuses. Facts that are too
+ * large are left out.
+ */
+export function executionErrorOf({ code, message, facts }: ServiceError): ExecutionError {
+  const detail = cutText(storableText(message), MAX_DETAIL - 1);
+  const storable = storableObject(facts);
+  const { length } = JSON.stringify(storable);
+  return length === '{}'.length || length > MAX_FACTS ? { code, detail } : { code, detail, facts: storable };
+}
 
 /** Versions of the hash recipe. Those of 1 lack `decidedAt`, `evaluator` and what `recordedMembers` names. */
 export const journalVersion = z.literal([1, 2]);

@@ -1,21 +1,16 @@
 import {
   canonicalHash,
   canonicalJson,
-  cutText,
   type DeploymentSource,
   type ExecutionAnswer,
-  type ExecutionError,
   type HashedEntry,
   type InstanceChange,
   type JournalVersion,
   type JsonObject,
   type JsonValue,
   type Recorded,
-  type ServiceError,
   type StateChangesView,
   sha256Hex,
-  storableObject,
-  storableText,
 } from '@orrery/contracts';
 
 export interface InstanceName {
@@ -301,20 +296,6 @@ const added = (name: string, value: unknown): string =>
 const plain = (text: string | null): string => (text === null ? 'null' : `"${text}"`);
 
 const jsonText = (value: JsonValue): string => (value === null ? 'null' : canonicalJson(value));
-
-/** The most characters of a reason, and of its facts as JSON, that an entry holds. */
-const MAX_DETAIL = 2000;
-const MAX_FACTS = 8000;
-
-/**
- * The reason of a failed execution as it is journalled and answered. Facts that are too large are left out.
- */
-export function executionErrorOf({ code, message, facts }: ServiceError): ExecutionError {
-  const detail = cutText(storableText(message), MAX_DETAIL - 1);
-  const storable = storableObject(facts);
-  const { length } = JSON.stringify(storable);
-  return length === '{}'.length || length > MAX_FACTS ? { code, detail } : { code, detail, facts: storable };
-}
 
 /**
  * RFC 9562 version 7: 48 bits of milliseconds since the epoch, the rest random, so that ids sort by time. The random

@@ -6,6 +6,7 @@ import {
   type draftRpcs,
   type ErrorReply,
   type ExecutionAnswer,
+  executionErrorOf,
   type executionRpcs,
   fieldProblem,
   fromErrorReply,
@@ -24,7 +25,7 @@ import {
   type solanaPaymentRpcs,
 } from '@orrery/contracts';
 import { keyedRequest } from '@orrery/database';
-import { executionErrorOf, isUuid } from '@orrery/deciding';
+import { isUuid } from '@orrery/deciding';
 import type { WorkItem } from '../../lane/items/work-item.js';
 import type { OwnedHandlers } from '../../lane/ownership/route-to-owner.js';
 import { dryRun } from '../../runs/execute/dry-run.js';

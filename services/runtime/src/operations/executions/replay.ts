@@ -1,6 +1,7 @@
 import {
   type CallContext,
   type ErrorCode,
+  executionErrorOf,
   type InstanceChange,
   isEvaluator,
   type ReplayAnswer,
@@ -9,7 +10,6 @@ import {
   type whatIfRpcs,
 } from '@orrery/contracts';
 import { type KeyedRequest, keyedRequest } from '@orrery/database';
-import { executionErrorOf } from '@orrery/deciding';
 import { callerNamed, patched, recordedFacts, replayableOf } from '../../core/deciding/replayed-entry.js';
 import { refuseUnknownModel } from '../../core/prompting/model.js';
 import { keyedItem } from '../../lane/items/once-item.js';

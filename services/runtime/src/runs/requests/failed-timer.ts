@@ -1,5 +1,12 @@
-import { type Caller, callerName, EVALUATOR, type JsonObject, type ServiceError } from '@orrery/contracts';
-import { executionErrorOf, noChanges, uuidV7 } from '@orrery/deciding';
+import {
+  type Caller,
+  callerName,
+  EVALUATOR,
+  executionErrorOf,
+  type JsonObject,
+  type ServiceError,
+} from '@orrery/contracts';
+import { noChanges, uuidV7 } from '@orrery/deciding';
 import type { ItemOutcome } from '../../lane/items/work-item.js';
 import type { ExecutedTimer } from '../../store/state/timer-store.js';
 import { withEntry } from './conclude.js';

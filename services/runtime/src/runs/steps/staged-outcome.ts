@@ -1,5 +1,5 @@
-import { ServiceError } from '@orrery/contracts';
-import { executionErrorOf, type JournalEntryDraft, noChanges, storedChanges, uuidV7 } from '@orrery/deciding';
+import { executionErrorOf, ServiceError } from '@orrery/contracts';
+import { type JournalEntryDraft, noChanges, storedChanges, uuidV7 } from '@orrery/deciding';
 import type { Payment } from '../../core/payments/payment.js';
 import type { ItemOutcome } from '../../lane/items/work-item.js';
 import type { Effects } from '../../store/commit/effects.js';

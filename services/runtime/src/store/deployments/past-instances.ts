@@ -60,10 +60,10 @@ export async function instancesAt(
   await computedTo({ db, computeLifetimes, reading }, deploymentId, seq, signal);
   return reading.run(signal, async () => {
     const { names, total } = await instancesThen(db, deploymentId, seq, entitySchema, page);
-    const parts: Promise<InstanceRecord[]>[] = [];
+    const data: InstanceRecord[] = [];
     for (let first = 0; first < names.length; first += FOLDED_AT_ONCE)
-      parts.push(recordsAt(db, deploymentId, names.slice(first, first + FOLDED_AT_ONCE), seq));
-    return { data: (await Promise.all(parts)).flat(), total };
+      data.push(...(await recordsAt(db, deploymentId, names.slice(first, first + FOLDED_AT_ONCE), seq)));
+    return { data, total };
   });
 }
 

@@ -25,10 +25,13 @@ interface PastRow {
   changed_at: Date | null;
 }
 
+/** Bytes of changes, as JSON, that are folded at once; those of one instance alone may have 6 MiB. */
+const FOLDED_BYTES = 8 * 1024 * 1024;
+
 /**
  * The states that instances had after entry `seq`, in the order of `names`; null: absent then. Each starts at its last
- * kept one, so it folds at most 100 changes. Call it with a few dozen names at a time. Throws RangeError where the
- * journal contradicts itself.
+ * kept one, so it folds at most 100 changes; they are read in parts, of instances whose changes have a few MiB. Call it with
+ * a few dozen names at a time. Throws RangeError where the journal contradicts itself.
  */
 export async function pastStates(
   db: Db,
@@ -36,17 +39,60 @@ export async function pastStates(
   names: readonly InstanceName[],
   seq: number,
 ): Promise<(PastState | null)[]> {
-  if (names.length === 0) return [];
+  const bytes = names.length < 2 ? [] : await changedBytes(db, deploymentId, names, seq);
+  const states: (PastState | null)[] = [];
+  while (states.length < names.length) {
+    const first = states.length;
+    let end = first + 1;
+    for (let sum = bytes[first] ?? 0; end < names.length; end += 1) {
+      sum += bytes[end] ?? 0;
+      if (sum > FOLDED_BYTES) break;
+    }
+    states.push(...(await foldedPart(db, deploymentId, names.slice(first, end), seq)));
+  }
+  return states;
+}
+
+/** The last state of the name `n` that was kept, up to an entry. */
+const lastKept = (deploymentId: number, seq: number) => sql`
+  select seq, revision, state from kept_states s
+  where s.deployment_id = ${deploymentId} and s.entity_schema = n.entity_schema
+    and s.instance_id = n.instance_id and s.seq <= ${seq}
+  order by s.seq desc limit 1`;
+
+/** How many bytes the entries have, at most, from which each state is folded. */
+async function changedBytes(
+  db: Db,
+  deploymentId: number,
+  names: readonly InstanceName[],
+  seq: number,
+): Promise<number[]> {
+  const { rows } = await sql<{ bytes: number }>`
+    select c.bytes
+    from ${named(names)}
+    left join lateral (${lastKept(deploymentId, seq)}) k on true
+    cross join lateral (
+      select coalesce(sum(octet_length(j.changes::text)), 0)::float8 as bytes
+      from instance_changes i
+      join journal j on j.deployment_id = i.deployment_id and j.seq = i.seq
+      where i.deployment_id = ${deploymentId} and i.entity_schema = n.entity_schema
+        and i.instance_id = n.instance_id and i.seq > coalesce(k.seq, -1) and i.seq <= ${seq}) c
+    order by n.position`.execute(db);
+  return rows.map(({ bytes }) => bytes);
+}
+
+async function foldedPart(
+  db: Db,
+  deploymentId: number,
+  names: readonly InstanceName[],
+  seq: number,
+): Promise<(PastState | null)[]> {
   const { rows } = await sql<PastRow>`
     select case when k.seq is not null then jsonb_build_object('revision', k.revision, 'state', k.state, 'at',
         (select executed_at from journal where deployment_id = ${deploymentId} and seq = k.seq)) end as kept,
       c.changes, c.changed_at
     from ${named(names)}
-    left join lateral (
-      select seq, revision, state from kept_states s
-      where s.deployment_id = ${deploymentId} and s.entity_schema = n.entity_schema
-        and s.instance_id = n.instance_id and s.seq <= ${seq}
-      order by s.seq desc limit 1) k on true
+    left join lateral (${lastKept(deploymentId, seq)}) k on true
     left join lateral (
       select json_agg(one.change order by j.seq) as changes,
         (array_agg(j.executed_at order by j.seq desc))[1] as changed_at

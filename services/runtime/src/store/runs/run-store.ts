@@ -6,13 +6,13 @@ import {
   type ExecutionRecord,
   type ExecutionTrigger,
   type ExpectedBinding,
+  executionErrorOf,
   fromErrorReply,
   type JsonObject,
   type JsonValue,
   type OnceKey,
 } from '@orrery/contracts';
 import { jsonb } from '@orrery/database';
-import { executionErrorOf } from '@orrery/deciding';
 import { type Clock, type Logger, type PollLoop, startPollLoop } from '@orrery/service-kit';
 import { type Selectable, sql } from 'kysely';
 import type { Replay } from '../../core/deciding/replayed-entry.js';

@@ -1,6 +1,7 @@
 import {
   type ExecutionError,
   type ExpectedBinding,
+  executionErrorOf,
   type JsonObject,
   occurrenceKey,
   ServiceError,
@@ -58,8 +59,7 @@ export function contentOf(
     return { counter, input: makeInput(schedule, { counter, scheduledAt, now }), error: null };
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
-    const facts = error.facts as JsonObject;
-    return { counter, input: null, error: { code: error.code, detail: error.message, facts } };
+    return { counter, input: null, error: executionErrorOf(error) };
   }
 }
 

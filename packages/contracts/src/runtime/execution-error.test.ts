@@ -1,6 +1,6 @@
-import { ServiceError } from '@orrery/contracts';
 import { expect, test } from 'vitest';
-import { executionErrorOf } from './entry.js';
+import { ServiceError } from '../errors/service-error.js';
+import { executionErrorOf } from './journal.js';
 
 test('a reason is kept with its facts', () => {
   const error = new ServiceError('template_failed', 'no such key', { facts: { placeholder: '{{x}}' } });
