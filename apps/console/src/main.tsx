@@ -1,8 +1,9 @@
 import { CSPProvider } from '@base-ui/react/csp-provider';
-import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { MutationCache, QueryCache, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
+import { createCache } from './api/read.js';
 import { createConsoleRouter } from './router.js';
 import { createSession, endIfRefused } from './session/session.js';
 import { applyTheme } from './ui/theme.js';
@@ -12,11 +13,9 @@ applyTheme();
 const session = createSession();
 const onError = (error: unknown) => endIfRefused(session, error);
 /** The one cache of what the API said. A refused key ends the session wherever it was noticed. */
-const queryClient = new QueryClient({
+const queryClient = createCache({
   queryCache: new QueryCache({ onError }),
   mutationCache: new MutationCache({ onError }),
-  // The SDK repeats what may be repeated.
-  defaultOptions: { queries: { retry: false, staleTime: 5000, refetchOnWindowFocus: true } },
 });
 const router = createConsoleRouter({ session, queryClient });
 // Leaving deletes what was read with the key, and the router then leads to the sign-in. Where a key was refused, the sign-in

@@ -1,6 +1,6 @@
 import { createOrrery } from '@orrery/sdk';
-import { expect, it } from 'vitest';
-import { readAll } from './read.js';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { createCache, readAll, tagKeyOf } from './read.js';
 
 /** Answers pages of a list of so many items; says which were asked for. */
 function served(total: number) {
@@ -36,4 +36,16 @@ it('ends where a list is longer than any that it is meant for', async () => {
   const { orrery, asked } = served(5000);
   expect((await readAll(orrery, '/api/keys')).data).toHaveLength(1000);
   expect(asked).toHaveLength(10);
+});
+
+it('keeps the tag of what was read as long as the page is open', () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const cache = createCache({});
+  const tag = tagKeyOf('/api/worlds/{worldAddress}', { worldAddress: '0x1' });
+  cache.setQueryData(tag, '7');
+  cache.setQueryData(['worlds', '0x1', {}], 'a world that nothing shows');
+  vi.advanceTimersByTime(60 * 60 * 1000);
+  expect(cache.getQueryData(tag)).toBe('7');
+  expect(cache.getQueryData(['worlds', '0x1', {}])).toBeUndefined();
 });

@@ -1,6 +1,8 @@
 import type { ItemOf, ListArgument, ListPath, Orrery, Page } from '@orrery/sdk';
 import {
   keepPreviousData,
+  QueryClient,
+  type QueryClientConfig,
   type QueryKey,
   type UseQueryResult,
   useQuery,
@@ -70,8 +72,25 @@ export function useGet<P extends GetPath>(
   return useRead(keyOfRead(path, init as Asked), read, options);
 }
 
+const TAGS = 'etag';
 /** Under which the `ETag` of what is at an address is kept. */
-export const tagKeyOf = (path: string, params?: Params): QueryKey => [...keyOf(path, params), 'etag'];
+export const tagKeyOf = (path: string, params?: Params): QueryKey => [TAGS, ...keyOf(path, params)];
+
+/**
+ * The cache of what the API said. Nothing observes a tag, so it would be dropped minutes after it was first kept, and a form
+ * that is opened then would replace what others have saved.
+ */
+export function createCache(config: QueryClientConfig): QueryClient {
+  const client = new QueryClient({
+    ...config,
+    // The SDK repeats what may be repeated.
+    defaultOptions: {
+      queries: { retry: false, staleTime: 5000, gcTime: 5 * 60_000, refetchOnWindowFocus: true },
+    },
+  });
+  client.setQueryDefaults([TAGS], { gcTime: Number.POSITIVE_INFINITY });
+  return client;
+}
 
 /** A page of a list, of 50 items. A filter that is undefined is none. */
 export function usePage<P extends ListPath>(

@@ -49,6 +49,9 @@ it('makes values of what was typed', () => {
 it('leaves out what is empty and optional, and says what is wrong', () => {
   const properties = { name: { type: 'string' }, laps: { type: 'integer' }, more: {} };
   expect(typed(properties, { name: 'x' }, ['name'])).toEqual({ input: { name: 'x' } });
+  expect(typed(properties, { name: 'x', laps: ' ' }, [])).toEqual({
+    wrong: { laps: 'Enter a whole number.' },
+  });
   expect(typed(properties, { laps: '1.5', more: '{' }, ['name'])).toEqual({
     wrong: { name: 'This is required.', laps: 'Enter a whole number.', more: 'This is no JSON.' },
   });

@@ -123,14 +123,17 @@ function valueIn({ kind, options }: Field, text: string): unknown {
     case 'choice':
       return options[Number(text)];
     case 'whole':
-      return Number.isSafeInteger(Number(text)) ? Number(text) : undefined;
+      return Number.isSafeInteger(numberIn(text)) ? numberIn(text) : undefined;
     case 'number':
-      return Number.isFinite(Number(text)) ? Number(text) : undefined;
+      return Number.isFinite(numberIn(text)) ? numberIn(text) : undefined;
     case 'json':
       return jsonIn(text);
   }
   return kind satisfies never;
 }
+
+/** A blank is no 0. */
+const numberIn = (text: string): number => (text.trim() === '' ? Number.NaN : Number(text));
 
 function jsonIn(text: string): unknown {
   try {

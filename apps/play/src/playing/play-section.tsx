@@ -109,6 +109,6 @@ function waysOf({ kind, address }: PlayerWallet): Way[] {
 }
 
 const made = async (): Promise<PlayerWallet> => {
-  const by = (await keptWallet()) ?? (await makeWallet());
+  const by = await makeWallet();
   return { kind: 'made', address: by.address, by };
 };

@@ -23,16 +23,29 @@ it('makes a wallet that signs, and keeps it', async () => {
   const signature = await wallet.sign(message);
   expect(await crypto.subtle.verify('Ed25519', key, signature as BufferSource, message)).toBe(true);
   expect((await keptWallet())?.address).toBe(wallet.address);
-  forgetWallet();
+  forgetWallet('another');
+  expect((await keptWallet())?.address).toBe(wallet.address);
+  forgetWallet(wallet.address);
   expect(await keptWallet()).toBeUndefined();
+});
+
+it('makes no second one, and takes over no other, where another tab keeps one', async () => {
+  const first = await makeWallet();
+  expect((await makeWallet()).address).toBe(first.address);
+  const file = exportWallet(first.address);
+  forgetWallet(first.address);
+  const second = await makeWallet();
+  await expect(importWallet(file)).rejects.toThrow('keeps another wallet');
+  expect(() => exportWallet(first.address)).toThrow('does not keep this wallet');
+  expect((await importWallet(exportWallet(second.address))).address).toBe(second.address);
 });
 
 it('exports a key file of 64 numbers, from which it can be had back', async () => {
   const wallet = await makeWallet();
-  const file = exportWallet();
+  const file = exportWallet(wallet.address);
   expect(JSON.parse(file)).toHaveLength(64);
   expect(JSON.parse(file).slice(32)).toEqual([...(wallet.publicKey as Uint8Array)]);
-  forgetWallet();
+  forgetWallet(wallet.address);
   expect((await importWallet(file)).address).toBe(wallet.address);
 });
 
@@ -46,7 +59,13 @@ it.each(['', '{}', '[1,2]', JSON.stringify(Array(64).fill(256)), JSON.stringify(
 );
 
 it('refuses two halves that do not belong together', async () => {
-  const [one, two] = [await makeWallet().then(exportWallet), await makeWallet().then(exportWallet)];
+  const exported = async () => {
+    const { address } = await makeWallet();
+    const file = exportWallet(address);
+    forgetWallet(address);
+    return file;
+  };
+  const [one, two] = [await exported(), await exported()];
   const mixed = JSON.stringify([...JSON.parse(one).slice(0, 32), ...JSON.parse(two).slice(32)]);
   await expect(importWallet(mixed)).rejects.toThrow();
 });

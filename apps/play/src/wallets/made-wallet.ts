@@ -23,8 +23,10 @@ export async function keptWallet(): Promise<MadeWallet | undefined> {
   return key === undefined ? undefined : walletOf(key);
 }
 
-/** Makes a wallet and keeps it. @throws where the browser knows no Ed25519 */
+/** Makes a wallet and keeps it, unless one is kept, as another tab may have done. @throws where the browser knows no Ed25519 */
 export async function makeWallet(): Promise<MadeWallet> {
+  const kept = await keptWallet();
+  if (kept !== undefined) return kept;
   const { privateKey } = (await crypto.subtle.generateKey(ED25519, true, [
     'sign',
     'verify',
@@ -36,17 +38,31 @@ export async function makeWallet(): Promise<MadeWallet> {
 export async function importWallet(text: string): Promise<MadeWallet> {
   const bytes = bytesIn(text);
   if (bytes === undefined) throw new Error('This is no key file: it has to hold 64 numbers from 0 to 255.');
-  return keep({ d: toBase64(bytes.slice(0, 32)), x: toBase64(bytes.slice(32)) });
+  const x = toBase64(bytes.slice(32));
+  const kept = readKey();
+  if (kept !== undefined && kept.x !== x)
+    throw new Error('This browser keeps another wallet: load the page again, export that and forget it.');
+  return keep({ d: toBase64(bytes.slice(0, 32)), x });
 }
 
-/** The kept wallet as a key file: `orrery public execute --wallet` and wallets of Solana take it. */
-export function exportWallet(): string {
+/**
+ * The kept wallet as a key file: `orrery public execute --wallet` and wallets of Solana take it. @throws Error unless it is
+ * the one with this address
+ */
+export function exportWallet(address: string): string {
   const key = readKey();
-  if (key === undefined) throw new Error('There is no wallet to export.');
+  if (key === undefined || addressOf(key) !== address)
+    throw new Error('This browser does not keep this wallet any more: load the page again.');
   return JSON.stringify([...fromBase64(key.d), ...fromBase64(key.x)]);
 }
 
-export const forgetWallet = (): void => localStorage.removeItem(PLACE);
+/** Another tab may keep another one by now, which stays. */
+export function forgetWallet(address: string): void {
+  const key = readKey();
+  if (key !== undefined && addressOf(key) === address) localStorage.removeItem(PLACE);
+}
+
+const addressOf = ({ x }: KeptKey): string => base58(fromBase64(x));
 
 async function keep({ d, x }: JsonWebKey): Promise<MadeWallet> {
   if (d === undefined || x === undefined) throw new Error('The browser has made no key.');

@@ -55,7 +55,11 @@ export function WalletPanel({ wallet, onChange }: PanelProps) {
             You are <Address of={wallet.address} />, with {KINDS[wallet.kind]}.
           </p>
           {wallet.kind === 'made' ? (
-            <MadeWalletTools onForget={() => onChange(undefined)} />
+            <MadeWalletTools
+              address={wallet.address}
+              onForget={() => onChange(undefined)}
+              onFault={setFault}
+            />
           ) : (
             <button type="button" class="quiet" onClick={() => onChange(undefined)}>
               Use another one
@@ -90,11 +94,26 @@ function useInjected(): { ethereum: boolean; solana: boolean } {
 }
 
 /** What is said of a wallet that the page keeps, and what may be done with it. */
-function MadeWalletTools({ onForget }: { onForget: () => void }) {
+function MadeWalletTools({
+  address,
+  onForget,
+  onFault,
+}: {
+  readonly address: string;
+  readonly onForget: () => void;
+  readonly onFault: (text: string) => void;
+}) {
   const [isSure, setSure] = useState(false);
   const forget = () => {
-    forgetWallet();
+    forgetWallet(address);
     onForget();
+  };
+  const save = () => {
+    try {
+      download(exportWallet(address));
+    } catch (error) {
+      onFault(wordsOf(error));
+    }
   };
   return (
     <>
@@ -103,7 +122,7 @@ function MadeWalletTools({ onForget }: { onForget: () => void }) {
         page of {location.host}, can read it. Do not send anything to it.
       </p>
       <div class="buttons">
-        <button type="button" class="quiet" onClick={download}>
+        <button type="button" class="quiet" onClick={save}>
           Export the key
         </button>
         {isSure ? (
@@ -121,8 +140,8 @@ function MadeWalletTools({ onForget }: { onForget: () => void }) {
 }
 
 /** The key file, in the format of Solana's tools. */
-function download(): void {
-  const url = URL.createObjectURL(new Blob([exportWallet()], { type: 'application/json' }));
+function download(text: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type: 'application/json' }));
   const link = Object.assign(document.createElement('a'), { href: url, download: 'orrery-wallet.json' });
   link.click();
   URL.revokeObjectURL(url);
