@@ -175,9 +175,10 @@ describe('a database that was changed', () => {
     const planted = await live(300);
     await headOf(planted);
     const where = 'where deployment_id = $1 and parts is not null';
-    await query(`update runtime.merkle_nodes set parts = set_byte(parts, 40, get_byte(parts, 40) # 1) ${where}`, [
-      planted.deployment.id,
-    ]);
+    await query(
+      `update runtime.merkle_nodes set parts = set_byte(parts, 40, get_byte(parts, 40) # 1) ${where}`,
+      [planted.deployment.id],
+    );
     expect(await codeOf(consistencyOf(planted, 100, 300))).toBe('history_broken');
   });
 

@@ -119,7 +119,7 @@ function dataIn<T>({ event, id, data }: ServerEvent): T {
   try {
     return parseJson(data) as T;
   } catch (cause) {
-    const detail = `The data of ${event} ${id ?? ''} in the stream are no JSON: something on the way has changed them.`;
+    const detail = `The data of ${event} ${id} are no JSON.`;
     throw new OrreryError({ code: 'unreadable_event', detail, cause });
   }
 }

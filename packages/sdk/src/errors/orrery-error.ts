@@ -96,17 +96,17 @@ export class OrreryError extends Error {
 
   /** Whether nobody knows yet what became of the request: it may have taken effect, and may still. */
   get isUndecided(): boolean {
-    const isOfProxy = this.code === 'http_error' && TEMPORARY.has(this.status);
     const isInFlight = this.status === 0 || this.code === 'request_in_flight';
-    return isInFlight || isOfProxy || this.facts['outcome'] === 'unknown';
+    return isInFlight || isOfProxy(this) || this.facts['outcome'] === 'unknown';
   }
 
   /** Whether the same request may succeed later without being changed. */
   get retryable(): boolean {
-    const isOfProxy = this.code === 'http_error' && TEMPORARY.has(this.status);
-    return RETRYABLE.has(this.code) || this.retryAfter !== undefined || isOfProxy;
+    return RETRYABLE.has(this.code) || this.retryAfter !== undefined || isOfProxy(this);
   }
 }
+
+const isOfProxy = ({ code, status }: OrreryError): boolean => code === 'http_error' && TEMPORARY.has(status);
 
 /** RFC 9110 §10.2.3: seconds or a date. */
 function secondsIn(header: string | null): number | undefined {

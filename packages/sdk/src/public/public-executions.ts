@@ -98,8 +98,7 @@ export function createPublicExecutions({ answer }: Requests): PublicExecutions {
     executionId: string,
   ) => {
     onAwaitingPayment?.(executionId);
-    for (let delay = FIRST_POLL_MS; ; delay = Math.min(delay * 1.5, SLOWEST_POLL_MS)) {
-      await pause(delay, signal);
+    for await (const _ of polls(signal)) {
       const { body } = await answer('get', EXECUTION, { path: { address, executionId }, signal });
       if (body.data.state === 'succeeded' || body.data.state === 'failed') return;
     }
@@ -123,13 +122,22 @@ export function createPublicExecutions({ answer }: Requests): PublicExecutions {
 
 /** An execution that an earlier request has begun, whose answer did not arrive: its outcome is the answer. */
 async function onceEnded<T>(signal: AbortSignal | undefined, send: () => Promise<T>): Promise<T> {
-  for (let delay = FIRST_POLL_MS; ; delay = Math.min(delay * 1.5, SLOWEST_POLL_MS)) {
+  const polling = polls(signal);
+  for (;;) {
     try {
       return await send();
     } catch (error) {
       if (!(error instanceof OrreryError) || error.code !== 'request_in_flight') throw error;
-      await pause(delay, signal);
+      await polling.next();
     }
+  }
+}
+
+/** Without end, each a pause after the one before. */
+async function* polls(signal: AbortSignal | undefined) {
+  for (let delay = FIRST_POLL_MS; ; delay = Math.min(delay * 1.5, SLOWEST_POLL_MS)) {
+    await pause(delay, signal);
+    yield;
   }
 }
 

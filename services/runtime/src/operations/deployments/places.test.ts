@@ -1,6 +1,6 @@
 import { createLogger } from '@orrery/service-kit';
 import { FakeClock } from '@orrery/testing';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { databaseThat } from '../../store/tables/database-double.test-support.js';
 import type { DirectorySchema } from '../../store/tables/directory.js';
 import { startComparingPlaces } from './places.js';
@@ -8,7 +8,10 @@ import { startComparingPlaces } from './places.js';
 const PAGE = 5000;
 const logger = createLogger({ service: 'test', level: 'fatal' });
 
-it('compares a page of places in 5 s, and everything else once a pass, which begins once a minute', async () => {
+it.each([
+  ['a page of places in 5 s, and everything else once a pass, which begins once a minute', true],
+  ['page after page until all have been compared once, and begins again soon', false],
+])('compares %s', async (_, isCompared) => {
   const clock = new FakeClock();
   const pages: number[] = [];
   let copies = 0;
@@ -26,15 +29,22 @@ it('compares a page of places in 5 s, and everything else once a pass, which beg
     }));
   });
   const homes = {
-    ...{ isOnly: () => false, id: 'first', partitionsOf: () => [0] },
+    ...{ isOnly: () => false, isCompared: () => isCompared, id: 'first', partitionsOf: () => [0] },
     directory: databaseThat<DirectorySchema>(() => []),
   };
   const comparing = startComparingPlaces({ db, homes: homes as never, clock, logger });
+  if (!isCompared) {
+    // Without time.
+    await vi.waitFor(() => expect([pages, copies]).toEqual([[0, PAGE, 2 * PAGE], 1]));
+    await clock.advance(5000);
+    await vi.waitFor(() => expect([pages.slice(3), copies]).toEqual([[0, PAGE, 2 * PAGE], 2]));
+    return comparing.stop();
+  }
   await clock.advance(10_000);
   expect([pages, copies]).toEqual([[0, PAGE, 2 * PAGE], 1]);
   await clock.advance(49_000);
   expect([pages.length, copies]).toEqual([3, 1]);
   await clock.advance(5000);
   expect([pages.slice(3), copies]).toEqual([[0], 2]);
-  await comparing.stop();
+  return comparing.stop();
 });
