@@ -18,6 +18,7 @@ import {
   migrate,
   parkedMessage,
   requestResolution,
+  transaction,
 } from '@orrery/database';
 import { createLogger, systemClock } from '@orrery/service-kit';
 import { createTestDatabase, describeWithNats } from '@orrery/testing';
@@ -274,6 +275,50 @@ const suite = (openBus: () => Promise<Join>) => {
     expect(await found()).toBeUndefined();
   });
 
+  it.each(['skip', 'retry'] as const)(
+    'does not %s an entry for which nobody asked: another process has resolved the one that was meant',
+    async (resolution) => {
+      const [long, other, later] = [journal(3), journal(4), journal(1)];
+      const [begun, ending] = [deferred(), deferred()];
+      onTestFinished(ending.resolve);
+      const { database, consumer, follower, publish, polled, untilEffects } = await following(undefined, {
+        handle: async (trx, { deployment, seq }) => {
+          if (deployment === long.deployment && seq === 3) {
+            begun.resolve();
+            await ending.promise;
+          }
+          if (seq === 2 || (deployment === other.deployment && seq === 3))
+            throw new Error(`${seq} cannot be handled.`);
+          await trx.insertInto('effects').values({ deployment, seq }).execute();
+        },
+      });
+      const streamOf = ({ deployment }: typeof long) => ({ consumer, key: deployment });
+      for (const stopped of [long, other]) {
+        for (const entry of stopped.entries) await publish(entry);
+        await vi.waitFor(async () =>
+          expect(await follower.deadLetter(stopped.deployment)).toMatchObject({ seq: 2 }),
+        );
+      }
+      // Both are read at once, and the first one takes long.
+      await transaction(database.db, async (trx) => {
+        await requestResolution<Effects>(trx, streamOf(long), 'skip');
+        await requestResolution<Effects>(trx, streamOf(other), resolution);
+      });
+      await begun.promise;
+      // As another process does it.
+      await expect(follower.skip(other.deployment)).rejects.toThrow('3 cannot be handled.');
+      const unasked = await parkedMessage(database.db, streamOf(other));
+      expect(unasked).toMatchObject({ seq: 3, resolution: null });
+      ending.resolve();
+      // Heads are compared after what was asked for.
+      polled.add(later.deployment);
+      await untilEffects(later.deployment, [1]);
+      expect(await parkedMessage(database.db, streamOf(other))).toEqual(unasked);
+      await untilEffects(other.deployment, [1]);
+      await untilEffects(long.deployment, [1, 3]);
+    },
+  );
+
   it('reads again and again while the runtime cannot give the entries before one that came', async () => {
     const { publish, untilEffects, effects, ranges } = await following();
     const { deployment, entries } = journal(3);
@@ -345,6 +390,9 @@ const suite = (openBus: () => Promise<Join>) => {
       for (const entry of entries) await publish(entry);
       await untilStopped(deployment);
     }
+    // Nothing is lost there.
+    expect(await follower.skipLost(skipped.deployment)).toBe(false);
+    expect(await follower.deadLetter(skipped.deployment)).toMatchObject({ seq: 2 });
     expect(await follower.skip(skipped.deployment)).toBe(true);
     await untilEffects(skipped.deployment, [1, 3, 4]);
     expect(await follower.skip(skipped.deployment)).toBe(false);
@@ -486,7 +534,7 @@ const suite = (openBus: () => Promise<Join>) => {
     for (const _ of [3, 4, 5]) add();
     polled.add(deployment);
     await untilStopped(3);
-    expect(await follower.skip(deployment)).toBe(true);
+    expect(await follower.skipLost(deployment)).toBe(true);
     await untilEffects(deployment, [1, 2, 3, 4, 5]);
   });
 

@@ -97,7 +97,7 @@ export function startChainPusher(
       leaseTtlMs: config.leaseTtlMs,
       pollMs: config.pollMs ?? POLL_MS,
       consumer: CONSUMER,
-      skipLost: journals.skip,
+      skipLost: journals.skipLost,
       onChanged: relay.wake,
       clock,
       logger,

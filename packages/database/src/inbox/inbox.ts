@@ -88,7 +88,10 @@ export async function startAt<Schema>(
   `.execute(trx);
 }
 
-/** Makes a known stream go on after `seq`, also where that goes back: its numbers are used again, by other messages. */
+/**
+ * Makes a known stream go on after `seq`, also where that goes back: its numbers are used again, by other messages. The
+ * transaction has locked the position (`startAt`) before it read what it goes by.
+ */
 export async function goOnAfter<Schema>(
   trx: Transaction<Schema>,
   { consumer, key }: InboxStream,
@@ -210,6 +213,9 @@ export interface ParkedMessage extends InboxStream, Pick<DeadLetter, 'seq' | 're
   readonly resolution: Resolution | null;
 }
 
+/** What an operator asks for, and for which dead letter: another one may stop the stream by the time it is done. */
+export type RequestedResolution = Pick<ParkedMessage, 'key' | 'seq'> & { readonly resolution: Resolution };
+
 const PARKED = sql.raw(
   'consumer, ordering_key as key, seq, reason, parked_at as "parkedAt", resolution from inbox_parked',
 );
@@ -245,14 +251,15 @@ export async function requestResolution<Schema>(
     where consumer = ${consumer} and ordering_key = ${key}`.execute(db);
 }
 
-/** Streams of a consumer whose dead letters operators want resolved. */
+/** Dead letters of a consumer that operators want resolved, the oldest first. */
 export async function requestedResolutions<Schema>(
   db: Kysely<Schema>,
   consumer: string,
   limit: number,
-): Promise<readonly { readonly key: string; readonly resolution: Resolution }[]> {
-  const { rows } = await sql<{ key: string; resolution: Resolution }>`
-    select distinct ordering_key as key, resolution from inbox_parked
-    where consumer = ${consumer} and resolution is not null limit ${limit}`.execute(db);
+): Promise<readonly RequestedResolution[]> {
+  const { rows } = await sql<RequestedResolution>`
+    select ordering_key as key, seq, resolution from inbox_parked
+    where consumer = ${consumer} and resolution is not null
+    order by parked_at, ordering_key, seq limit ${limit}`.execute(db);
   return rows;
 }

@@ -14,6 +14,9 @@ type CatchUpDependencies<Schema> = Takes &
  */
 export type CatchUp = (deployment: string) => Promise<void>;
 
+/** How the reason of a dead letter begins where the journal does not have what was handled last. */
+export const TAIL_LOST = 'tail_lost';
+
 const CALL_TIMEOUT_MS = 10_000;
 /** Entries of one `journal.range`. */
 const PAGE = 100;
@@ -71,6 +74,6 @@ const isWithout = (entries: readonly JournalFact[], head: number, { seq, hash }:
   head < seq || (hash !== null && entries.some((entry) => entry.seq === seq && entry.hash !== hash));
 
 function lost(entry: JournalFact, position: InboxPosition): EntryFailed {
-  const reason = `tail_lost: the journal has lost entries that were handled, up to number ${position.seq}. A skip goes on after number ${entry.seq}.`;
+  const reason = `${TAIL_LOST}: the journal has lost entries that were handled, up to number ${position.seq}. A skip goes on after number ${entry.seq}.`;
   return new EntryFailed(entry, new Error(reason), true, entry.seq > position.seq ? undefined : position);
 }

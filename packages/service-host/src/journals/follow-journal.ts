@@ -4,6 +4,8 @@ import {
   firstDeadLetter,
   forgetAttempts,
   goOnAfter,
+  type ParkedMessage,
+  parkedMessage,
   positionOf,
   putDeadLetter,
   removeDeadLetter,
@@ -12,7 +14,7 @@ import {
   transaction,
 } from '@orrery/database';
 import { startPollLoop } from '@orrery/service-kit';
-import { createCatchUp } from './catch-up.js';
+import { createCatchUp, TAIL_LOST } from './catch-up.js';
 import { createHeadPoll } from './head-poll.js';
 import { createStreams, type PutAside } from './journal-streams.js';
 import type { FollowJournalOptions } from './options.js';
@@ -32,6 +34,8 @@ export interface JournalFollower {
    * entries that were handled (the reason begins with `tail_lost`), the later ones include those that have their numbers.
    */
   skip(deployment: string): Promise<boolean>;
+  /** As `skip`, where the dead letter says that the journal lost entries. Resolves with false for any other. */
+  skipLost(deployment: string): Promise<boolean>;
   /** Resolves when the signal has aborted and no entry is in work any more. */
   ended(): Promise<void>;
 }
@@ -62,9 +66,17 @@ export async function followJournal<Schema>(options: FollowJournalOptions<Schema
   const putAside = createPutAside(options);
   const streams = createStreams({ ...options, take: takes.take, catchUp, putAside });
 
-  const resume = async (deployment: string, after: 'retry' | 'skip'): Promise<boolean> => {
+  const resume = async (
+    deployment: string,
+    after: 'retry' | 'skip',
+    isMeant: (letter: ParkedMessage) => boolean = () => true,
+  ): Promise<boolean> => {
     const stream = { consumer, key: deployment };
     const removed = await transaction(db, async (trx) => {
+      // Locks the position: another process may resolve the same letter, go on, and have a later entry stopped.
+      await startAt(trx, stream, 0);
+      const parked = await parkedMessage(trx, stream);
+      if (parked === undefined || !isMeant(parked)) return false;
       const letter = await firstDeadLetter(trx, stream);
       if (letter === undefined) return false;
       const { hash } = letter.payload as unknown as JournalFact;
@@ -82,11 +94,14 @@ export async function followJournal<Schema>(options: FollowJournalOptions<Schema
 
   /** What operators have asked for with the command `orrery dead-letters`. */
   const resolveAsked = async () => {
-    for (const { key, resolution } of await requestedResolutions(db, consumer, RESOLVED_AT_ONCE))
-      await resume(key, resolution).catch((error: unknown) => {
+    for (const { key, seq, resolution } of await requestedResolutions(db, consumer, RESOLVED_AT_ONCE)) {
+      // Those before it may take long: by then it may be resolved, and nobody has asked for the one that stops now.
+      const isAsked = (letter: ParkedMessage) => letter.seq === seq && letter.resolution === resolution;
+      await resume(key, resolution, isAsked).catch((error: unknown) => {
         logger.warn({ err: error, consumer, deployment: key }, 'a dead letter was resolved in vain');
         streams.wake(key);
       });
+    }
   };
   const pollHeads = createHeadPoll(options, streams);
 
@@ -112,6 +127,7 @@ export async function followJournal<Schema>(options: FollowJournalOptions<Schema
     deadLetter: (deployment) => firstDeadLetter(db, { consumer, key: deployment }),
     retry: (deployment) => resume(deployment, 'retry'),
     skip: (deployment) => resume(deployment, 'skip'),
+    skipLost: (deployment) => resume(deployment, 'skip', ({ reason }) => reason.startsWith(TAIL_LOST)),
     ended: async () => {
       await poll.stop();
       await streams.ended();
