@@ -2,6 +2,7 @@ import { parseJson, ServiceError } from '@orrery/contracts';
 import { type BeaconChain, chainOf, isSignatureOf, QUICKNET, timeOfRound } from '@orrery/deciding';
 import { type Clock, createMeter, type Logger } from '@orrery/service-kit';
 import type { Beacon, FixedRound } from '../../core/randomness/beacon.js';
+import { readBounded } from './bounded-fetch.js';
 
 export interface BeaconConfig {
   /** Of a drand server. */
@@ -32,7 +33,8 @@ export function createBeacons(
     const address = `${url.replace(/\/$/, '')}/${chainHash}/${path}`;
     const response = await fetch(address, { signal: AbortSignal.timeout(ANSWER_MS), redirect: 'error' });
     if (!response.ok) throw new Error(`the beacon answered with the status ${response.status}`);
-    return parseJson(await textOf(response));
+    const body = await readBounded(response.body, MOST_BYTES, tooLong);
+    return parseJson(body.toString('utf8'));
   };
   const chain = async (): Promise<BeaconChain> => {
     known ??= chainOf(await read('info').catch(unavailable), chainHash);
@@ -73,21 +75,11 @@ export function createBeacons(
   };
 }
 
+const tooLong = () => new Error('the beacon gave an answer that is too long');
+
 export const beaconAway = (cause?: unknown): ServiceError =>
   new ServiceError(
     'randomness_unavailable',
     'The beacon of the random numbers gave no round that could be verified in time.',
     { cause },
   );
-
-/** The body of an answer, refused beyond what a round takes. */
-async function textOf({ body }: Response): Promise<string> {
-  const parts: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const part of body ?? []) {
-    bytes += part.length;
-    if (bytes > MOST_BYTES) throw new Error('the beacon gave an answer that is too long');
-    parts.push(part);
-  }
-  return Buffer.concat(parts).toString('utf8');
-}

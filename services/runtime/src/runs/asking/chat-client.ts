@@ -4,6 +4,7 @@ import type { ModelMessage } from '@orrery/deciding';
 import { type Clock, createMeter, createTracer } from '@orrery/service-kit';
 import type { RefusedPart } from '../../core/prompting/chat-request.js';
 import type { Model } from '../../core/prompting/model.js';
+import { boundedFetch } from './bounded-fetch.js';
 
 /** An answer to a request for a chat completion. */
 export interface ChatAnswer {
@@ -146,6 +147,8 @@ const answerAttributes = ({ message, usage }: ChatAnswer): Attributes => ({
   }),
 });
 
+type UndiciInit = Parameters<typeof import('undici').fetch>[1];
+
 /** Loads what only processes need that ask a model. */
 async function loadLibraries() {
   // In the all-in-one's bundle a CommonJS package that is loaded late has its default export only.
@@ -153,7 +156,9 @@ async function loadLibraries() {
   const { Agent, fetch } = undici;
   // The caller's timeout covers headers and body; undici's own ones would end slow answers after 300 s.
   const dispatcher = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
-  return { OpenAI, fetch: boundedFetch((url, init) => fetch(url, { ...init, dispatcher })) };
+  const bounds = { mostBytes: MAX_BODY_BYTES, tooLarge: () => new ChatFailed('too_large') };
+  const sends = (url: string, init: UndiciInit) => fetch(url, { ...init, dispatcher });
+  return { OpenAI, fetch: boundedFetch(sends, bounds) };
 }
 
 async function complete(
@@ -192,25 +197,6 @@ async function complete(
 }
 
 const LIBRARY_TIMEOUT_MS = 24 * 60 * 60 * 1000;
-
-/** Statuses of responses without a body. */
-const BODILESS: ReadonlySet<number> = new Set([101, 204, 205, 304]);
-
-type UndiciFetch = typeof import('undici').fetch;
-
-/**
- * Reads the whole body, so that the limit of bytes and the timeout cover it. Redirects are not followed: a key is sent
- * nowhere else.
- */
-const boundedFetch =
-  (fetch: UndiciFetch) =>
-  async (url: string | URL | Request, init?: RequestInit): Promise<Response> => {
-    // The library calls it with the address and a body of text; undici's types of the same things are its own.
-    const sent = { ...init, redirect: 'manual' } as unknown as Parameters<UndiciFetch>[1];
-    const { status, headers, body } = await fetch(String(url), sent);
-    const read = BODILESS.has(status) ? null : await readBounded(body);
-    return new Response(read, { status, headers: [...headers] });
-  };
 
 /** Parameters that a request can do without, or give by another name. */
 const OPTIONAL_PARAMETERS = ['max_tokens', 'temperature', 'seed'] as const;
@@ -320,17 +306,4 @@ function attestationOf(
   if (given === undefined || given === null) return null;
   const attestation = isJsonObject(given) ? given : { [name]: given };
   return Buffer.byteLength(JSON.stringify(attestation)) > MAX_ATTESTATION_BYTES ? null : attestation;
-}
-
-/** Reads a body of at most `MAX_BODY_BYTES`, after decompression. Of a larger one the rest is not received. @throws ChatFailed */
-async function readBounded(body: AsyncIterable<Uint8Array> | null): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  // Leaving the loop early cancels the stream, which closes the connection.
-  for await (const chunk of body ?? []) {
-    bytes += chunk.byteLength;
-    if (bytes > MAX_BODY_BYTES) throw new ChatFailed('too_large');
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks, bytes);
 }

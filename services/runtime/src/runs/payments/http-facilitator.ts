@@ -1,74 +1,81 @@
 import type { Logger } from '@orrery/service-kit';
-import type { SettleError, SettleResponse, VerifyError } from '@x402/core/types';
-import type { Facilitator, Payment, SettlementReply } from '../../core/payments/payment.js';
+import type { Facilitator, SettlementReply } from '../../core/payments/payment.js';
 import { codeOfReason, codeOfText, saysUnsent } from '../../core/payments/payment-reasons.js';
-import { inItsVersion } from '../../core/payments/requirements.js';
+import {
+  askFacilitator,
+  contentOf,
+  FacilitatorError,
+  type Reply,
+  settleAnswer,
+  settleRefusal,
+  supportedAnswer,
+  verifyAnswer,
+} from './facilitator-requests.js';
 import { callFacilitator } from './signals.js';
 
-/** A facilitator that cannot be asked, or whose answer says nothing. What it has sent may quote the key in its address. */
-export class FacilitatorError extends Error {
-  override readonly name = 'FacilitatorError';
+const UNREADABLE = 'the facilitator gave an answer that cannot be read';
 
-  /** `status`: of its answer by HTTP; undefined where none came. */
-  constructor(
-    message: string,
-    readonly status: number | undefined,
-  ) {
-    super(message);
-  }
-}
+const failedWith = (status: number) =>
+  new FacilitatorError(`the facilitator answered with the status ${status}`, status);
 
-const STATUS = /^Facilitator \w+ failed \((\d{3})\)/;
-const UNREADABLE = 'FacilitatorResponseError';
+const unreadable = () => new FacilitatorError(UNREADABLE, 200);
 
-/** What a call of the x402 library has failed with, without what the facilitator has sent. */
+/** What a call has failed with, without what the facilitator has sent. */
 function facilitatorError(error: unknown): FacilitatorError {
   if (error instanceof FacilitatorError) return error;
-  const { name, message = '', statusCode, cause } = error as Partial<Error> & { statusCode?: unknown };
-  if (name === UNREADABLE)
-    return new FacilitatorError('the facilitator gave an answer that cannot be read', 200);
-  const status =
-    typeof statusCode === 'number' ? statusCode : Number(STATUS.exec(message)?.[1] ?? Number.NaN);
-  if (Number.isInteger(status))
-    return new FacilitatorError(`the facilitator answered with the status ${status}`, status);
-  const { code = name } = (cause ?? error) as { code?: unknown };
-  return new FacilitatorError(`the facilitator cannot be reached (${String(code)})`, undefined);
+  const { name, cause } = error as Partial<Error>;
+  const { code } = (cause ?? error) as { code?: unknown };
+  const what = typeof code === 'string' ? code : name;
+  return new FacilitatorError(`the facilitator cannot be reached (${what})`, undefined);
 }
 
 const READ_TIMEOUT_MS = 10_000;
 
-/** The facilitator at an address. The library of x402 is loaded with the first payment. */
+/** The facilitator at an address. */
 export function createHttpFacilitator(url: string, logger: Logger): Facilitator {
-  const clientFor = async (timeoutMs: number) => {
-    const { HTTPFacilitatorClient } = await import('@x402/core/http');
-    return new HTTPFacilitatorClient({ url, timeoutMs });
-  };
   return {
     verify: async (payment) => {
-      const client = await clientFor(READ_TIMEOUT_MS);
+      const verify = async () => {
+        const asked = { url, content: contentOf(payment), timeoutMs: READ_TIMEOUT_MS };
+        const { status, data } = await askFacilitator('verify', asked).catch(failed);
+        const judged = verifyAnswer.safeParse(data).data;
+        if (isOk(status)) return judged ?? failed(unreadable());
+        const { invalidReason } = judged ?? {};
+        return isRefusal(status) && invalidReason !== undefined
+          ? { isValid: false, invalidReason }
+          : failed(failedWith(status));
+      };
       const { network } = payment.requirement;
-      const verify = () => client.verify(...bodyOf(payment)).catch(judgedInvalid);
       const { isValid, invalidReason } = await callFacilitator(url, 'verify', network, verify);
       return isValid ? undefined : (codeOfReason(invalidReason) ?? 'invalid');
     },
     settle: async (payment, timeoutMs) => {
+      let refusal: Reply = {};
+      const settle = async () => {
+        const timeout = Math.max(1, Math.floor(timeoutMs));
+        const asked = { url, content: contentOf(payment), timeoutMs: timeout };
+        const { status, data } = await askFacilitator('settle', asked);
+        if (isOk(status)) return settleAnswer.safeParse(data).data ?? failed(unreadable());
+        refusal = settleRefusal.safeParse(data).data ?? {};
+        throw failedWith(status);
+      };
       try {
-        const client = await clientFor(Math.max(1, Math.floor(timeoutMs)));
-        const settle = () => client.settle(...bodyOf(payment));
         return replyOf(await callFacilitator(url, 'settle', payment.requirement.network, settle));
       } catch (error) {
-        const reply = replyOfFailure(error);
+        const err = facilitatorError(error);
+        const reply = replyOfFailure(err, refusal);
         if (reply.kind !== 'refused')
-          logger.warn(
-            { err: facilitatorError(error), payment: payment.key },
-            'the facilitator gave no clear reply to a settlement',
-          );
+          logger.warn({ err, payment: payment.key }, 'the facilitator gave no clear reply to a settlement');
         return reply;
       }
     },
     feePayer: async ({ network, caip2 }) => {
-      const client = await clientFor(READ_TIMEOUT_MS);
-      const supported = () => client.getSupported().catch(failed);
+      const supported = async () => {
+        const asked = { url, timeoutMs: READ_TIMEOUT_MS };
+        const { status, data } = await askFacilitator('supported', asked).catch(failed);
+        if (!isOk(status)) throw failedWith(status);
+        return supportedAnswer.safeParse(data).data ?? failed(unreadable());
+      };
       const { kinds } = await callFacilitator(url, 'supported', network, supported);
       const found = kinds.find(
         (kind) =>
@@ -88,30 +95,23 @@ function failed(error: unknown): never {
 }
 
 /** An answer that refuses with a status of 4xx is as good as one with 200; any other failure leaves open what was sent. */
-function replyOfFailure(error: unknown): SettlementReply {
-  const reply = replyOf(error as Partial<SettleError>);
-  const { status } = facilitatorError(error);
+function replyOfFailure({ status }: FacilitatorError, refusal: Reply): SettlementReply {
   if (status === undefined) return { kind: 'silent', reason: 'no_reply' };
+  const reply = replyOf({ ...refusal, success: false });
   return reply.kind === 'refused' && !isRefusal(status) ? { ...reply, kind: 'unclear' } : reply;
 }
 
-/** A refusal may come with a status of 4xx; anything else but 200 is a failure of the facilitator. */
-const isRefusal = (status: number | undefined): boolean =>
-  status !== undefined && status >= 400 && status < 500 && status !== 408 && status !== 429;
+const isOk = (status: number): boolean => status >= 200 && status < 300;
 
-function judgedInvalid(error: unknown): { isValid: false; invalidReason: string } {
-  const { statusCode, invalidReason } = error as Partial<VerifyError>;
-  if (isRefusal(statusCode) && invalidReason !== undefined) return { isValid: false, invalidReason };
-  return failed(error);
-}
+/** A refusal may come with a status of 4xx; anything else but 200 is a failure of the facilitator. */
+const isRefusal = (status: number): boolean =>
+  status >= 400 && status < 500 && status !== 408 && status !== 429;
 
 /** Codes of checks that come before anything is sent, and those that also stand for a transaction on its way. */
 const BEFORE_SENDING =
   /invalid|insufficient|unsupported|expired|already_used|authorization_|simulation_|verification_/i;
 const MAY_BE_SENT =
   /transaction_failed|transaction_state|transfer_event|unexpected|settle|timeout|confirm|internal/i;
-
-type Reply = Partial<Pick<SettleResponse, 'success' | 'transaction' | 'errorReason' | 'errorMessage'>>;
 
 /** A refusal without a reason does not say that nothing was sent. */
 function replyOf({ success, transaction: named, errorReason, errorMessage }: Reply): SettlementReply {
@@ -133,9 +133,3 @@ const isBeforeSending = (code: string): boolean =>
   code.startsWith('duplicate_') || (BEFORE_SENDING.test(code) && !MAY_BE_SENT.test(code));
 
 const HASH = /^(?:0x[0-9a-fA-F]{64}|[1-9A-HJ-NP-Za-km-z]{64,88})$/;
-
-/** The library has types for version 2 alone; it sends both versions as they are. */
-const bodyOf = (payment: Payment): [payload: never, requirements: never] => {
-  const { paymentPayload, paymentRequirements } = inItsVersion(payment);
-  return [paymentPayload as never, paymentRequirements as never];
-};

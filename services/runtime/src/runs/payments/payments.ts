@@ -14,7 +14,8 @@ import type {
 } from '../../core/payments/payment.js';
 import { type ReadOffer, readOffer } from '../../core/payments/read-offer.js';
 import { type Price, requirementOf } from '../../core/payments/requirements.js';
-import { createHttpFacilitator, FacilitatorError } from './http-facilitator.js';
+import { FacilitatorError } from './facilitator-requests.js';
+import { createHttpFacilitator } from './http-facilitator.js';
 import { payerOf } from './payer.js';
 import type { PaymentConfig } from './payment-config.js';
 import { resolvePayment, type Settlement, type SettleOptions, settlePayment } from './settle-payment.js';
