@@ -1,6 +1,7 @@
 import type { OfferedPayment, PaymentDemand } from '@orrery/contracts';
 import { createLogger } from '@orrery/service-kit';
 import { type Conduct, type SolanaPayments, startSolanaPayments } from '@orrery/testing/payments';
+import { serveJsonRpc } from '@orrery/testing/servers';
 import { type Address, generateKeyPairSigner, type KeyPairSigner } from '@solana/kit';
 import { ExactSvmScheme } from '@x402/svm/exact/client';
 import { ExactSvmSchemeV1 } from '@x402/svm/v1';
@@ -190,6 +191,45 @@ describe('a payment on Solana', () => {
     expect(reads).toHaveLength(4 + 3);
   });
 
+  it('is searched behind any number of later transactions, on from where an earlier search was given up', async () => {
+    await boot();
+    const { send } = await plant();
+    const offer = await offerFor(await refusalOf(send()));
+    await send(offer);
+    const since = Date.now();
+    const payment = { payload: offer.payload['payload'], validUntil: since } as unknown as Payment;
+    solana.ledger.expire();
+    const busy = await startBusyNode(Math.ceil(since / 1000) + 1000);
+    const chain = createSolanaChain({ rpcUrls: [busy.url] });
+    const look = (signal = new AbortController().signal) => chain.look(payment, { since, named: [], signal });
+    const charged = { kind: 'charged', transaction: solana.ledger.executed[0]?.signature };
+
+    const givenUp = new AbortController();
+    busy.beforePage = (page) => {
+      if (page === 11) givenUp.abort();
+    };
+    await expect(look(givenUp.signal)).rejects.toThrow(/aborted/);
+    busy.beforePage = () => undefined;
+    busy.asked.length = 0;
+    expect(await look()).toMatchObject(charged);
+    expect(busy.asked[0]).toBe('later-9998');
+    expect(busy.asked).toHaveLength(16);
+
+    // Another node, which lacks what the first one has shown.
+    busy.beforePage = () => {
+      throw new Error('unknown signature');
+    };
+    await expect(look()).rejects.toThrow();
+    busy.beforePage = () => undefined;
+    busy.asked.length = 0;
+    expect(await look()).toMatchObject(charged);
+    expect(busy.asked[0]).toBeUndefined();
+    busy.lacks = 'later-24998';
+    busy.asked.length = 0;
+    expect(await look()).toMatchObject(charged);
+    expect(busy.asked.slice(0, 3)).toEqual([busy.lacks, undefined, 'later-999']);
+  });
+
   it('that is unclear is settled later, or refused once it has expired', async () => {
     await boot({ settleMs: 400 });
     const { send, list, history } = await plant();
@@ -221,6 +261,39 @@ describe('a payment on Solana', () => {
     expect(await list()).toMatchObject([{ status: 'refund_due', reason: 'settled_elsewhere' }]);
   });
 });
+
+/** A node that shows 25,000 transactions of every payer that came after those of the ledger, at a time in seconds. */
+async function startBusyNode(blockTime: number) {
+  const later = Array.from({ length: 25_000 }, (_, index) => `later-${index}`);
+  const served = {
+    url: '',
+    /** The signatures before which transactions were asked for. */
+    asked: [] as unknown[],
+    beforePage: (_page: number): void => undefined,
+    lacks: undefined as unknown,
+  };
+  const ask = async (method: string, params: unknown) => {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
+    const headers = { 'content-type': 'application/json' };
+    const answer = await fetch(solana.rpcUrl, { method: 'POST', headers, body });
+    return ((await answer.json()) as { result: unknown }).result;
+  };
+  const node = await serveJsonRpc(async (method: string, params: [unknown, { before?: string }]) => {
+    if (method !== 'getSignaturesForAddress') return ask(method, params);
+    const { before } = params[1];
+    served.beforePage(served.asked.push(before));
+    if (before !== undefined && before === served.lacks) return [];
+    const from = before === undefined ? 0 : later.indexOf(before) + 1;
+    const page = later.slice(from, from + 1000).map((signature) => ({
+      ...{ signature, blockTime, slot: 1000, err: null, memo: null, confirmationStatus: 'finalized' },
+    }));
+    const own = page.length < 1000 ? await ask(method, [params[0], {}]) : [];
+    return [...page, ...(own as object[])];
+  }, -32601);
+  house.resources.use('a busy node', node);
+  served.url = node.url;
+  return served;
+}
 
 const awaited = { kind: 'accepted', executionId: expect.any(String), state: 'awaiting_payment' };
 

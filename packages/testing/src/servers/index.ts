@@ -1,6 +1,7 @@
 export { ANVIL_KEYS, type AnvilOptions, startAnvil } from './anvil.js';
 export { freePort } from './free-port.js';
 export { type FullDisk, fillDisk } from './full-disk.js';
+export { serveJsonRpc } from './json-rpc.js';
 export { type Listening, listen } from './listen.js';
 export { type NatsCluster, startNatsCluster } from './nats-cluster.js';
 export { type NatsServerOptions, startNatsServer } from './nats-server.js';

@@ -12,13 +12,18 @@ import { readTransaction, type TokenTransfer } from '../../core/payments/solana-
 import { callNode } from './signals.js';
 
 const RPC_TIMEOUT_MS = 4000;
-/** Signatures of the payer in one answer (the most that nodes give), and how many answers are read at most. */
+/**
+ * Signatures of the payer in one answer (the most that nodes give), and how many answers are read at most. Those that are
+ * later than the payment do not count: they only grow, and a search goes on after them.
+ */
 const PAGE = 1000;
 const MAX_PAGES = 20;
 /** A search covers this long before the settlement began and after the payment's end, in seconds: clocks differ. */
 const SEARCH_MARGIN_S = 300;
 /** Transactions that are remembered, so that a search which took too long goes on where it ended. */
 const MAX_KNOWN = 20_000;
+/** Searches that are remembered while they have come to later transactions alone. */
+const MAX_SEARCHES = 1000;
 
 /** The nodes of a network, each asked where those before it do not answer. */
 export const openNodes = (rpcUrls: readonly string[]) =>
@@ -27,8 +32,14 @@ export const openNodes = (rpcUrls: readonly string[]) =>
 export function createSolanaChain({ rpcUrls }: Pick<PaymentAsset, 'rpcUrls'>): Chain {
   const rpc = openNodes(rpcUrls);
   const messages: KnownMessages = new LRUCache({ max: MAX_KNOWN });
-  return { look: (payment, search) => look({ rpc, messages, signal: search.signal }, payment, search) };
+  const places: Places = new LRUCache({ max: MAX_SEARCHES });
+  return {
+    look: (payment, search) => look({ rpc, messages, places, signal: search.signal }, payment, search),
+  };
 }
+
+/** By the hash of a message: two signatures of its payer in their order, the oldest ones known to be later than its end. */
+type Places = LRUCache<string, { readonly before: Signature; readonly next: Signature }>;
 
 /** By signature: the hash of the message that it signs. A signature never signs another one. */
 type KnownMessages = LRUCache<string, string>;
@@ -36,6 +47,7 @@ type KnownMessages = LRUCache<string, string>;
 interface Asking {
   readonly rpc: Rpc;
   readonly messages: KnownMessages;
+  readonly places: Places;
   readonly signal: AbortSignal;
 }
 
@@ -110,26 +122,46 @@ async function search(
   { oldest, latest }: Times,
 ): Promise<Charge | undefined> {
   const payer = transaction.transfers[0]?.authority as Address;
-  let before: Signature | undefined;
-  for (let page = 0; page < MAX_PAGES; page += 1) {
-    const options = {
-      commitment: 'confirmed',
-      limit: PAGE,
-      ...(before !== undefined && { before }),
-    } as const;
-    const signatures = await asking.rpc
-      .getSignaturesForAddress(payer, options)
-      .send({ abortSignal: asking.signal });
+  const { places } = asking;
+  let place = latest === undefined ? undefined : places.get(transaction.messageHash);
+  let before: Signature | undefined = place?.before;
+  for (let page = 0; page < MAX_PAGES; ) {
+    const signatures = await pageBefore(asking, payer, before).catch((error: unknown) => {
+      // A node may also refuse a signature that it does not know: the next search begins anew.
+      if (place !== undefined && !asking.signal.aborted) places.delete(transaction.messageHash);
+      throw error;
+    });
+    if (place !== undefined && !holds(signatures, place.next)) {
+      // A node that does not know a signature says that there is none before it: that would be "not charged".
+      place = before = undefined;
+      places.delete(transaction.messageHash);
+      continue;
+    }
+    place = undefined;
+    let isLater = true;
     for (const { signature, blockTime } of signatures) {
       if (blockTime !== null && blockTime < oldest) return undefined;
       if (blockTime !== null && latest !== undefined && blockTime > latest) continue;
+      isLater = false;
       const outcome = await outcomeOf(asking, signature, transaction);
       if (outcome !== undefined) return outcome;
     }
     before = signatures.at(-1)?.signature;
     if (signatures.length < PAGE || before === undefined) return undefined;
+    const last = signatures.at(-2)?.signature;
+    if (isLater && last !== undefined) places.set(transaction.messageHash, { before: last, next: before });
+    if (!isLater) page += 1;
   }
   throw new Error('the payer has too many transactions to find one');
+}
+
+const holds = (page: readonly { readonly signature: Signature }[], sought: Signature): boolean =>
+  page.some(({ signature }) => signature === sought);
+
+/** Signatures of the payer, the latest first. */
+function pageBefore({ rpc, signal: abortSignal }: Asking, payer: Address, before: Signature | undefined) {
+  const options = { commitment: 'confirmed', limit: PAGE, ...(before !== undefined && { before }) } as const;
+  return rpc.getSignaturesForAddress(payer, options).send({ abortSignal });
 }
 
 /** The outcome of the transaction with a signature, if it is ours: a failed one cannot be executed again. */
