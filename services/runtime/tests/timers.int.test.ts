@@ -541,6 +541,20 @@ describe('timers that wait', () => {
     expect(await held.timers()).toEqual([]);
   });
 
+  it('for a run are 200 of a deployment', async () => {
+    await boot();
+    const held = await plantHeld(260);
+    const other = await plant({ late: [] });
+    // A page of timers is read in a second while others wait.
+    for (let time = 1; time <= 6; time += 1) {
+      await other.run('late', {}, { after: 'PT1S' });
+      await vi.waitFor(async () => expect(await other.told()).toHaveLength(time));
+    }
+    expect(await held.timed()).toEqual([]);
+    await held.end();
+    await vi.waitFor(async () => expect(await held.timed()).toHaveLength(261));
+  });
+
   it('for runs in many deployments do not keep others from being looked for', async () => {
     await boot();
     const many: Awaited<ReturnType<typeof plantHeld>>[] = [];

@@ -83,7 +83,8 @@ export function startTimerKeeper(dependencies: TimerDependencies) {
   const executeDue = async (deploymentId: number): Promise<Outcome> => {
     const waiting = new Set<Promise<Outcome>>();
     for (;;) {
-      const due = await dueTimers(db, deploymentId, idsOf(deploymentId));
+      const isFull = waiting.size >= MOST_WAITING;
+      const due = isFull ? [] : await dueTimers(db, deploymentId, idsOf(deploymentId));
       if (due.length === 0 && waiting.size === 0) return 'executed';
       // The clock of the database was set forward: their entries are to have a time at which they were due.
       if (due.some(({ due_at }) => Date.parse(due_at) > clock.now())) await measureTime();
@@ -92,7 +93,7 @@ export function startTimerKeeper(dependencies: TimerDependencies) {
         waiting.add(outcome);
         return outcome;
       });
-      const isStalled = waiting.size > MOST_WAITING || due.length === 0;
+      const isStalled = due.length === 0;
       noteStalled(deploymentId, isStalled);
       await settledSoon(isStalled ? [...waiting] : outcomes);
       const stopped = await firstStopped(outcomes);
