@@ -305,7 +305,7 @@ const suite = (openBus: () => Promise<Join>) => {
         await requestResolution<Effects>(trx, streamOf(other), resolution);
       });
       await begun.promise;
-      // As another process does it.
+      // As another process does it: this passes entry 2, goes on, and entry 3 stops it with its own reason.
       await expect(follower.skip(other.deployment)).rejects.toThrow('3 cannot be handled.');
       const unasked = await parkedMessage(database.db, streamOf(other));
       expect(unasked).toMatchObject({ seq: 3, resolution: null });

@@ -1,4 +1,5 @@
 export * from './concurrency/bounded-work.js';
+export * from './concurrency/fair-slots.js';
 export * from './environment/environment.js';
 export * from './health/health.js';
 export * from './lifecycle/resources.js';

@@ -45,7 +45,8 @@ export function startComparingPlaces({
 }: Pick<RuntimeContext, 'db' | 'homes' | 'clock' | 'logger'>): PollLoop {
   let after = 0;
   let nextPass = Number.NEGATIVE_INFINITY;
-  let begunAt = new Date(0);
+  /** When the first pass began; undefined during later ones. */
+  let begunAt: Date | undefined;
   const compareRest = async () => {
     await copyAccountWide(db, homes.directory);
     await forgetPayments(homes.directory);
@@ -62,11 +63,11 @@ export function startComparingPlaces({
       const isFirst = !homes.isCompared();
       if (after === 0) {
         nextPass = clock.monotonic() + (isFirst ? FIRST_PASS_MS : PASS_MS);
-        begunAt = await directoryTime(directory);
+        begunAt = isFirst ? await directoryTime(directory) : undefined;
         await compareRest();
       }
       after = (await comparePlaces(db, directory, homes.partitionsOf(id), after)) ?? 0;
-      if (after === 0) await noteCompared(directory, id, begunAt);
+      if (after === 0 && begunAt !== undefined) await noteCompared(directory, id, begunAt);
       return isFirst && after > 0 ? 'more' : 'idle';
     },
   });

@@ -13,6 +13,7 @@ import {
 } from '@orrery/contracts';
 import { type CompiledSchema, compileSchema } from '@orrery/deciding';
 import { checkAttributeDefinition } from '@orrery/expressions';
+import { FairSlots } from '@orrery/service-kit';
 import {
   type InstanceMapping,
   type Mapped,
@@ -21,7 +22,6 @@ import {
 } from '../../core/deciding/map-instance.js';
 import type { WorkItem } from '../../lane/items/work-item.js';
 import type { OwnedHandlers } from '../../lane/ownership/route-to-owner.js';
-import { FairSlots } from '../../runs/asking/call-limits.js';
 import { type KnownDeployment, refuseLocked } from '../../store/deployments/deployment-directory.js';
 import { type LookedAt, lookAtInstances } from '../../store/deployments/instance-store.js';
 import type { RuntimeContext } from '../context.js';

@@ -1,6 +1,5 @@
 import { type CallContext, ServiceError } from '@orrery/contracts';
-import { orAborted } from '@orrery/service-kit';
-import { FairSlots } from '../../runs/asking/call-limits.js';
+import { FairSlots, orAborted } from '@orrery/service-kit';
 import type { SeenDeployment } from '../../store/deployments/deployment-directory.js';
 import { computedTo } from '../../store/deployments/past-instances.js';
 import { QueryWork, withinTime } from '../../store/deployments/queries/query-work.js';

@@ -1,10 +1,9 @@
 import { asServiceError } from '@orrery/contracts';
 import { uuidV7 } from '@orrery/deciding';
-import { type Backoff, backoffDelay, createMeter, startPollLoop } from '@orrery/service-kit';
+import { type Backoff, backoffDelay, createMeter, FairSlots, startPollLoop } from '@orrery/service-kit';
 import type { Batch } from '../../store/commit/batch.js';
 import { NotOwner, partitionOf } from '../../store/leases/leases.js';
 import { dueTimers, mayBeMore, nextDue, putOff, type TimerRow } from '../../store/state/timer-store.js';
-import { FairSlots } from '../asking/call-limits.js';
 import type { ExecuteDependencies } from '../execute/execute.js';
 import { isPassing, type TimerOutcome, timerItem } from './timer-item.js';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { FairSlots } from './call-limits.js';
+import { FairSlots } from './fair-slots.js';
 
 const never = new AbortController().signal;
 const as = (who: string, isFirst = false) => ({ who, isFirst });
