@@ -1,6 +1,6 @@
 import { describeWithNats } from '@orrery/testing';
 import type { Fleet } from '@orrery/testing/system';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { apiClient } from '../src/api/api-client.js';
 import { type CountedLoad, createCountedLoad } from '../src/homes/counted-load.js';
 import { heldBy, leftByMoves, orderOf, ownerAt } from '../src/homes/look-at-homes.js';
@@ -96,7 +96,14 @@ describeWithNats(
       return !failed;
     };
 
-    it.each(cases)('$victim killed after $step, $ending', async ({ victim, step, abort }) => {
+    /** A case that fails leaves its partition where it is, perhaps without owner: those after it would wait for nothing. */
+    let hasFailed = false;
+    afterEach(({ task }) => {
+      hasFailed ||= task.result?.state === 'fail';
+    });
+
+    it.for(cases)('$victim killed after $step, $ending', async ({ victim, step, abort }, { skip }) => {
+      skip(hasFailed, 'a case before it has failed');
       const began = performance.now();
       const [source, target] = await orderOf(system.homes, system.directoryUrl, partition);
       const to = ['--to-url', target.server.url];

@@ -44,7 +44,7 @@ export async function openDatabases(
     ...{ ...dependencies, service: 'runtime', schema: 'runtime', migrations, resources },
     beforeMigration: ({ db }) => refuseForeignDatabase(db, directory.db, at),
   });
-  const view = await enterHome(database.db, directory.db, at);
+  const view = await enterHome(database.db, directory.db, at, logger);
   const home = { ...view, explain: (differing: readonly Disagreement[]) => disagreement(differing, at) };
   const pools = openPools(database, config, resources);
   const hearing = new AbortController();

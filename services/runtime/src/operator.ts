@@ -16,7 +16,7 @@ export {
   isDatabaseNamed,
   listDatabases,
 } from './store/leases/add-database.js';
-export { acceptDisagreements } from './store/leases/homes.js';
+export { acceptDisagreements, lastingDisagreements } from './store/leases/homes.js';
 export { listPartitions, type PartitionRow } from './store/leases/list-partitions.js';
 export { lookAtMove, type MoveView, OPERATOR } from './store/leases/moves/look-at-move.js';
 export { moveEmptyPartition } from './store/leases/moves/move-empty.js';

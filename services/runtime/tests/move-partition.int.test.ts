@@ -1,12 +1,24 @@
+import { createLogger } from '@orrery/service-kit';
+import { createTestDatabase } from '@orrery/testing';
 import { query } from '@orrery/testing/servers';
 import { sql } from 'kysely';
 import { describe, expect, it, vi } from 'vitest';
-import { abortMove, cleanMoved, type MoveProgress, type MoveStep, movePartition } from '../src/operator.js';
+import {
+  abortMove,
+  cleanMoved,
+  lastingDisagreements,
+  type MoveProgress,
+  type MoveStep,
+  movePartition,
+  openRuntimeDatabase,
+} from '../src/operator.js';
+import { takeOverPauses } from '../src/store/deployments/pauses-elsewhere.js';
 import { MOVED_TABLES, REPLICATED } from '../src/store/leases/moves/moved-tables.js';
 import { type Planted, pausedAfter, prepareTwo, STEPS, startLoad } from './moving.js';
 import { plantDeployment } from './running-runtime.js';
 
 const { house, first, second, planted, moving } = await prepareTwo();
+const logger = createLogger({ service: 'test', level: 'fatal' });
 const [busy, quiet, undone, still] = planted as [Planted, Planted, Planted, Planted];
 const world = { worldAddress: String(house.catalog.world.id) };
 
@@ -279,13 +291,44 @@ describe('a partition that moves', () => {
       return moved;
     });
     await expect(moved.done).rejects.toThrow('was undone meanwhile');
-    await abortMove(empty);
     const held = 'select generation > 0 as here from runtime.partitions where id = $1';
+    expect(await query(second, held, [partition])).toEqual([{ here: false }]);
+    await abortMove(empty);
     expect([...(await query(first, held, [partition])), ...(await query(second, held, [partition]))]).toEqual(
       [{ here: true }, { here: false }],
     );
     await movePartition(empty);
     expect(await query(first, 'select from directory.moves where partition = $1', [partition])).toEqual([]);
+  });
+
+  it('lets a process start at the source while nobody has the partition', async () => {
+    await expect(movePartition(moving(undone, { onStep: stopAt('fenced') }))).rejects.toThrow('fenced');
+    await using another = await house.boot({ databaseUrl: first });
+    await another.context.homes.read();
+    const { source, target, directory, partition } = moving(undone);
+    // An operator pauses a deployment that neither database has now: it is paused where it will be.
+    const asked = 'select done from directory.operator_pauses where deployment_id = $1';
+    const id = undone.deployment.id;
+    await query(first, 'insert into directory.operator_pauses (deployment_id, paused) values ($1, true)', [
+      id,
+    ]);
+    await takeOverPauses(source, directory, [partition]);
+    expect(await query(first, asked, [id])).toEqual([{ done: false }]);
+    await abortMove(moving(undone));
+    await vi.waitFor(async () => expect(await query(first, asked, [id])).toEqual([{ done: true }]));
+    await expect(undone.execute({ id: 'x' })).rejects.toMatchObject({ code: 'deployment_paused' });
+    await query(first, 'update directory.operator_pauses set paused = false, done = false');
+    await vi.waitFor(async () => expect(await query(first, asked, [id])).toEqual([{ done: true }]));
+    // A partition that no move has taken away is missed, and the others are served.
+    const setTo = (generation: string) =>
+      query(first, `update runtime.partitions set generation = ${generation} where id = ${partition}`);
+    const there = `(select generation from directory.homes where partition = ${partition})`;
+    await setTo('0');
+    await using third = await house.boot({ databaseUrl: first });
+    await third.context.homes.read();
+    expect(await lastingDisagreements(source, directory)).toMatchObject([{ partition, here: 0 }]);
+    expect(await lastingDisagreements(target, directory)).toEqual([]);
+    await setTo(there);
   });
 
   it('goes on from any step, and cannot be undone once it has moved', async () => {
@@ -297,6 +340,10 @@ describe('a partition that moves', () => {
     await undone.execute({ id: 'x' });
     expect(await undone.counter('x')).toMatchObject({ state: { count: 16 } });
     expect(await undone.verify()).toMatchObject({ valid: true });
+    const third = { databaseUrl: (await createTestDatabase()).url, logger, maxConnections: 1 };
+    await using other = await openRuntimeDatabase(third);
+    for (const work of [cleanMoved, movePartition])
+      await expect(work(moving(undone, { source: other.db }))).rejects.toThrow('between other databases');
     await cleanMoved(moving(undone));
   });
 });

@@ -6,6 +6,7 @@ import { migrations as runtime } from '@orrery/runtime/migrations';
 import {
   acceptDisagreements,
   finishUpgrade,
+  lastingDisagreements,
   openDirectory,
   openRuntimeDatabase,
 } from '@orrery/runtime/operator';
@@ -53,8 +54,18 @@ export function addDatabaseCommands(program: Command, context: CommandContext): 
 async function acceptRestored({ env, write }: CommandContext): Promise<void> {
   await withDatabase(env, openHome(env), async ({ runtime, directory }) => {
     const accepted = await acceptDisagreements(runtime, directory);
+    const left = await lastingDisagreements(runtime, directory);
+    const absent = left.flatMap(({ partition, here }) => (here === 0 ? [partition] : []));
+    if (absent.length > 0)
+      write(
+        `not in the database, which was restored to before they came, and not served: partitions ${absent.join(', ')}`,
+      );
     if (accepted.length === 0)
-      return write('the database and the directory agree: nothing was to be accepted');
+      return write(
+        absent.length > 0
+          ? 'nothing else was to be accepted'
+          : 'the database and the directory agree: nothing was to be accepted',
+      );
     const rows = accepted.map(({ partition, here, there }) => ({
       partition,
       database: here,

@@ -9,13 +9,18 @@ import { createServer } from 'node:net';
 const LOWEST = 20_000;
 const HIGHEST = 32_000;
 
+/** Test workers of one run take ports of their own: a port that one has found free is not yet taken by its server. */
+const WORKERS = 8;
+const SHARE = (HIGHEST - LOWEST) / WORKERS;
+const FIRST = LOWEST + (Number(process.env['VITEST_POOL_ID'] ?? 0) % WORKERS) * SHARE;
+
 /** What this process was given: a server may take a while to listen. */
 const given = new Set<number>();
 
 /** A port that is free now, for a server that cannot choose one itself, or that returns to its port. */
 export async function freePort(): Promise<number> {
   for (;;) {
-    const port = randomInt(LOWEST, HIGHEST);
+    const port = FIRST + randomInt(SHARE);
     if (given.has(port) || !(await isFree(port))) continue;
     given.add(port);
     return port;

@@ -1,15 +1,15 @@
 import { describeAddress } from '@orrery/database';
-import { StartupError } from '@orrery/service-kit';
+import { type Logger, StartupError } from '@orrery/service-kit';
 import {
   type Disagreement,
   databaseId,
   databaseIdIfMade,
   databasesIn,
-  disagreements,
   enterFirst,
   type Home,
   homesOf,
   keptHere,
+  lastingDisagreements,
 } from '../../store/leases/homes.js';
 import type { DirectoryDb } from '../../store/tables/directory.js';
 import type { Db } from '../../store/tables/schema.js';
@@ -47,15 +47,27 @@ export async function refuseForeignDatabase(db: Db, directory: DirectoryDb, at: 
  * live here by both.
  * @throws StartupError where the database or the directory was restored
  */
-export async function enterHome(db: Db, directory: DirectoryDb, at: Addresses): Promise<DirectoryView> {
+export async function enterHome(
+  db: Db,
+  directory: DirectoryDb,
+  at: Addresses,
+  logger: Logger,
+): Promise<DirectoryView> {
   const id = await databaseId(db);
   await enterFirst(directory, id, await keptHere(db));
   await refuseForeignDatabase(db, directory, at);
   const homes = () => homesOf(directory, id);
-  const differing = disagreements(await homes(), await keptHere(db));
-  if (differing.length > 0) throw new StartupError(disagreement(differing, at));
+  const differing = await lastingDisagreements(db, directory);
+  const restored = differing.filter(({ here }) => here > 0);
+  if (restored.length > 0) throw new StartupError(disagreement(restored, at));
+  // Nobody takes these, and no command can bring them back: the others are served.
+  const absent = differing.map(({ partition }) => partition);
+  if (absent.length > 0) logger.error({ partitions: absent }, absence(at));
   return { homes };
 }
+
+const absence = (at: Addresses): string =>
+  `deployments are without owner: the directory at ${directoryAddress(at)} says that their partitions live in the database at ${describeAddress(at.databaseUrl)}, which does not have them: it was restored to before they came`;
 
 /** What is wrong, and what to do. */
 export function disagreement(differing: readonly Disagreement[], at: Addresses): string {

@@ -96,7 +96,7 @@ export function startLeaseKeeper(options: LeaseKeeperOptions) {
     const moving = chooseMoving(mine, -missing);
     if (moving.length > 0) await handOver(moving);
     const homes = missing > 0 ? await options.homes() : [];
-    const wanted = missing > 0 ? withoutDisagreeing(others, homes) : others;
+    const wanted = missing > 0 ? withoutDisagreeing(others, homes, leftMs) : others;
     const over = wanted.filter(({ partition }) => leftMs(partition) === 0);
     const taken =
       missing > 0 ? await inTurn(() => acquire(db, instance, ttlMs, { limit: missing, over, homes })) : [];
@@ -167,10 +167,17 @@ function createObserver({ instance, ttlMs, clock }: LeaseKeeperOptions) {
   };
 }
 
-/** Leaves out partitions that may not be taken: by the directory they live elsewhere, or it disagrees. Tells of these once. */
+/**
+ * Leaves out partitions that may not be taken: by the directory they live elsewhere, or it disagrees. Tells of these once, if
+ * nobody has them: an owner may have raised its generations since the database was read.
+ */
 function createWithoutDisagreeing({ logger, explain }: LeaseKeeperOptions) {
   let told = '';
-  return (others: Balance['others'], homes: readonly Home[]): Balance['others'] => {
+  return (
+    others: Balance['others'],
+    homes: readonly Home[],
+    leftMs: (partition: number) => number,
+  ): Balance['others'] => {
     const names = new Set(homes.map(({ partition }) => partition));
     const here = others.filter(({ partition }) => names.has(partition));
     const free = new Set(here.map(({ partition }) => partition));
@@ -178,9 +185,10 @@ function createWithoutDisagreeing({ logger, explain }: LeaseKeeperOptions) {
       homes.filter(({ partition }) => free.has(partition)),
       here,
     );
-    const text = differing.length === 0 ? '' : explain(differing);
+    const unowned = differing.filter(({ partition }) => leftMs(partition) === 0);
+    const text = unowned.length === 0 ? '' : explain(unowned);
     if (text !== '' && text !== told)
-      logger.error({ partitions: differing.length }, `deployments are without owner: ${text}`);
+      logger.error({ partitions: unowned.length }, `deployments are without owner: ${text}`);
     told = text;
     const bad = new Set(differing.map(({ partition }) => partition));
     return here.filter(({ partition }) => !bad.has(partition));

@@ -62,7 +62,10 @@ export async function takeOverPauses(
   const { rows: done } = await sql<{ id: number; paused: boolean }>`
     select a.id, a.paused from jsonb_to_recordset(cast(${asked} as jsonb)) as a (id bigint, paused boolean)
     left join deployments d on d.id = a.id
-    where d.id is null or d.deleted_at is not null or d.operator_paused = a.paused`.execute(db);
+    where d.deleted_at is not null or d.operator_paused = a.paused
+      -- One on its way to another database is not here meanwhile: it is paused where it arrives.
+      or d.id is null and exists (
+        select from partitions p where p.id = a.id % ${PARTITIONS} and p.generation > 0)`.execute(db);
   await sql`
     update operator_pauses p set done = true
     from jsonb_to_recordset(cast(${JSON.stringify(done)} as jsonb)) as d (id bigint, paused boolean)

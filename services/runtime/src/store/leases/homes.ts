@@ -112,6 +112,12 @@ export function homesOf(directory: DirectoryDb, id: string): Promise<Home[]> {
     .execute();
 }
 
+/** The partitions that are noted to leave a database: between `fenced` and `switched` it has them no more (docs/adr/0052). */
+async function leavingFrom(directory: DirectoryDb, id: string): Promise<ReadonlySet<number>> {
+  const rows = await directory.selectFrom('moves').select('partition').where('source', '=', id).execute();
+  return new Set(rows.map(({ partition }) => partition));
+}
+
 /**
  * Raises the generations of the partitions that a process holds by one beyond the directory's, in the database. Rows are
  * locked in the order of their ids, as by every statement that locks several leases.
@@ -141,6 +147,21 @@ export async function raiseThere(directory: DirectoryDb, id: string, raised: rea
     update homes h set generation = mine.generation from mine where h.partition = mine.partition`.execute(
     directory,
   );
+}
+
+/**
+ * Of the partitions that the directory says live in this database: those of which both disagree, apart from those that leave it.
+ * A raise or a move may change one of the two between both reads, so only what differs twice is told.
+ */
+export async function lastingDisagreements(db: Db, directory: DirectoryDb): Promise<Disagreement[]> {
+  const id = await databaseId(db);
+  const compare = async () => {
+    const [named, leaving] = [await homesOf(directory, id), await leavingFrom(directory, id)];
+    const differing = disagreements(named, await keptHere(db));
+    return differing.filter(({ partition, here }) => here > 0 || !leaving.has(partition));
+  };
+  const before = new Set((await compare()).map(({ partition }) => partition));
+  return before.size === 0 ? [] : (await compare()).filter(({ partition }) => before.has(partition));
 }
 
 /**

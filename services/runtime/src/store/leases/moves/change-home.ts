@@ -41,7 +41,7 @@ export async function readState(parties: Parties): Promise<MoveState> {
   };
 }
 
-async function generationIn(db: Db, partition: number): Promise<number> {
+export async function generationIn(db: Db, partition: number): Promise<number> {
   const { rows } = await sql<{ generation: number }>`
     select generation from partitions where id = ${partition}`.execute(db);
   return rows[0]?.generation ?? 0;
@@ -245,5 +245,24 @@ export async function noteUndone({ directory, partition, from, to }: Parties): P
   });
 }
 
-export const forgetMove = ({ directory, partition }: Parties) =>
-  directory.deleteFrom('moves').where('partition', '=', partition).execute();
+/** @throws StartupError where the partition is noted to move, or to have moved, between others than these */
+export async function refuseOthers({ directory, partition, from, to }: Parties): Promise<void> {
+  const noted = await directory
+    .selectFrom('moves')
+    .innerJoin('databases', 'databases.id', 'moves.source')
+    .select(['source', 'target', 'databases.name'])
+    .where('partition', '=', partition)
+    .executeTakeFirst();
+  if (noted === undefined || (noted.source === from && noted.target === to)) return;
+  throw new StartupError(
+    `The partition ${partition} moves, or has moved, between other databases than these: its source is "${noted.name}".`,
+  );
+}
+
+export const forgetMove = ({ directory, partition, from, to }: Parties) =>
+  directory
+    .deleteFrom('moves')
+    .where('partition', '=', partition)
+    .where('source', '=', from)
+    .where('target', '=', to)
+    .execute();

@@ -6,6 +6,7 @@ import { refuseTooEarly } from '../add-database.js';
 import { databaseId } from '../homes.js';
 import {
   forgetMove,
+  generationIn,
   noteMove,
   type Parties,
   refuseUndone,
@@ -45,7 +46,7 @@ export async function moveEmptyPartition(
   await noteMove(parties);
   const generation = home.generation + 2;
   await endEmpty(parties);
-  await sql`update partitions set generation = ${generation} where id = ${partition}`.execute(target);
+  await arriveEmpty(parties, generation);
   if (!(await switchHome(parties, generation))) throw undoneMeanwhile(parties);
   await forgetMove(parties);
 }
@@ -61,5 +62,16 @@ async function endEmpty(parties: Parties): Promise<void> {
     await sql`
       update partitions set generation = 0, owner = null, expires_at = null, epoch = epoch + 1
       where id = ${partition}`.execute(trx);
+  });
+}
+
+/** Lets the partition be at the target, as `arrive` does of others: an undone move leaves nothing there. */
+async function arriveEmpty(parties: Parties, generation: number): Promise<void> {
+  const { source, target, partition } = parties;
+  await transaction(target, async (trx) => {
+    await sql`select from partitions where id = ${partition} for update`.execute(trx);
+    await refuseUndone(parties);
+    if ((await generationIn(source, partition)) !== 0) throw undoneMeanwhile(parties);
+    await sql`update partitions set generation = ${generation} where id = ${partition}`.execute(trx);
   });
 }

@@ -13,6 +13,7 @@ import {
   noteUndone,
   type Parties,
   readState,
+  refuseOthers,
   refuseUndone,
   switchHome,
   takeBack,
@@ -84,6 +85,7 @@ export async function movePartition(options: MoveOptions): Promise<void> {
     onStep('switched');
   } else if (!(await isAtTarget(parties)))
     throw new StartupError(`The partition ${options.partition} lives in neither of these databases.`);
+  await refuseOthers(parties);
   await ended(replication, options.clock);
   onStep('ended');
 }
@@ -194,6 +196,7 @@ export async function cleanMoved(options: MoveOptions): Promise<number> {
   const { source, partition } = parties;
   if (!(await isAtTarget(parties)))
     throw new StartupError(`The partition ${partition} does not live in the target: nothing is deleted.`);
+  await refuseOthers(parties);
   await ended(replicationOf(parties), options.clock);
   let rows = 0;
   await deleteRows(source, partition, await deploymentsOf(source, partition), (deleted) => (rows += deleted));
