@@ -1,7 +1,7 @@
-import { canonicalHash, type FollowUp, type JsonObject } from '@orrery/contracts';
+import { canonicalHash, type FollowUp, type JsonObject, ServiceError } from '@orrery/contracts';
 import { connect, type Database } from '@orrery/database';
 import { createLogger } from '@orrery/service-kit';
-import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createDeciderDouble } from './decider-double.js';
 import { codeOf, type House, plantDeployment, prepareHouse } from './running-runtime.js';
 
@@ -148,6 +148,39 @@ describe('a follow-up without delay', () => {
     });
     expect((await told()).length).toBeLessThanOrEqual(257);
     expect((await told()).some((one) => one.endsWith('follow_up_too_deep'))).toBe(true);
+  });
+});
+
+describe('a follow-up without delay that creates the first instance of a schema', () => {
+  const NOTHING = { mutationSettings: { mode: 'direct', template: { stateChanges: {}, result: {} } } };
+  const EVENTS = { first: [{ event: 'creates' }], creates: [], other: [] };
+  const plantCreating = () => plant(EVENTS, { first: NOTHING, other: NOTHING });
+
+  it('does not wait for a change of bindings that is decided after it', async () => {
+    await boot();
+    const { run, told, params } = await plantCreating();
+    plantEvent(`added-${versions}`, []);
+    house.catalog.onNextClaim(() => run('first'));
+    const body = [{ event: `added-${versions - 1}`, eventVersion: 1 }];
+    expect((await house.call('bindings.add', { params, body })).data).toHaveLength(1);
+    await vi.waitFor(async () =>
+      expect(await told()).toEqual(['first admin succeeded', 'creates timer succeeded']),
+    );
+  });
+
+  it('keeps nothing waiting while the catalog is away', async () => {
+    await boot();
+    const { run, told } = await plantCreating();
+    const { hooks } = house.catalog;
+    onTestFinished(() => {
+      hooks.beforeSchemaClaim = undefined;
+    });
+    hooks.beforeSchemaClaim = () => Promise.reject(new ServiceError('unavailable'));
+    await run('first');
+    await run('other');
+    expect(await told()).toEqual(['first admin succeeded', 'other admin succeeded']);
+    hooks.beforeSchemaClaim = undefined;
+    await vi.waitFor(async () => expect((await told()).at(-1)).toBe('creates timer succeeded'));
   });
 });
 

@@ -5,7 +5,7 @@ import type { DeploymentState } from '../../store/state/deployment-state.js';
 import { OpenRuns } from '../../store/state/deployment-state.js';
 import { PendingTimers } from '../../store/state/pending-timers.js';
 import { createBatches } from './lanes.js';
-import type { LaneParts, QueuedItem, WaitingItems } from './queued-items.js';
+import { createTurns, type LaneParts, type QueuedItem, type WaitingItems } from './queued-items.js';
 
 const stateOf = (id: number) =>
   ({
@@ -65,7 +65,7 @@ function batches({ prepareAndQueue = () => {}, release = () => {}, ...some }: Pa
     ...some,
   } as LaneParts;
   const waiting = { isAwaited: () => false, release } as Partial<WaitingItems> as WaitingItems;
-  return createBatches(parts, waiting, prepareAndQueue);
+  return createBatches(parts, waiting, createTurns(parts.states), prepareAndQueue).add;
 }
 
 it('a deployment that was read again during its commit is forgotten after it, others are not', async () => {

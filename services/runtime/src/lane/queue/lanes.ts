@@ -7,11 +7,13 @@ import { TURN_TO_STAGE, WHAT_RUNS } from '../../store/state/deployment-state.js'
 import type { WorkItem } from '../items/work-item.js';
 import { type DecidedBatch, decideBatch } from './decide-batch.js';
 import {
+  createTurns,
   createWaitingItems,
-  isBehind,
   type LaneParts,
   prepareItem,
   type QueuedItem,
+  reasonToDrop,
+  type Turns,
   type WaitingItems,
 } from './queued-items.js';
 
@@ -29,16 +31,23 @@ export function createLanes(parts: LaneParts) {
   const inFlight = createInFlightCounter();
   const open = new Slots<QueuedItem>();
   const traced = isTraced();
+  const turns = createTurns(parts.states);
+  /** What stayed behind it is decided without it. */
+  const giveUp = ({ item }: QueuedItem): void => {
+    if (item.turn === undefined) return;
+    turns.giveUp(item);
+    batches.look();
+  };
   const prepareAndQueue = (queued: QueuedItem): void => {
     if (queued.stage === 'committing') queued.stage = 'undecided';
-    prepareItem(parts, queued).then(() => queueForDecision(queued), queued.reject);
+    prepareItem(parts, queued, () => giveUp(queued)).then(() => batches.add(queued), queued.reject);
   };
   const waiting: WaitingItems = createWaitingItems(parts.clock, prepareAndQueue, (deploymentId, name) => {
     if (name === TURN_TO_STAGE) return waiting.isAwaited(deploymentId, WHAT_RUNS);
     const state = parts.states.peek(deploymentId);
     return state?.row.deleted_at === null && state.runs.isHeld(name);
   });
-  const queueForDecision = createBatches(parts, waiting, prepareAndQueue);
+  const batches = createBatches(parts, waiting, turns, prepareAndQueue);
 
   const release = (partitions: readonly number[]) => {
     waiting.releasePartitions(partitions);
@@ -61,6 +70,7 @@ export function createLanes(parts: LaneParts) {
       return new Promise<T>((resolve, reject) => {
         const end = () => {
           if (open.take(number) !== undefined) inFlight.end(partition);
+          turns.left(item);
           waiting.settled(queued);
         };
         const queued: QueuedItem = {
@@ -71,6 +81,8 @@ export function createLanes(parts: LaneParts) {
             resolve(answer as T);
           },
           reject: (error) => {
+            // Also one that could not be prepared: it is tried again later, and nothing waits for that.
+            if (open.get(number) !== undefined) giveUp(queued);
             end();
             // NotOwner goes to the router, an unknown error becomes `internal`.
             reject(error instanceof NotOwner ? error : toCallError(error));
@@ -112,15 +124,14 @@ const BATCHES_PER_TRIM = 64;
 /**
  * Decides and commits prepared items in batches: those that were queued since the last batch began. A few batches are in
  * flight at once, never two of the same deployment: its items wait for the end of the batch that it is in.
- *
- * @returns a function that queues a prepared item to be decided.
  */
 export function createBatches(
   parts: LaneParts,
   waiting: WaitingItems,
+  turns: Turns,
   prepareAndQueue: (queued: QueuedItem) => void,
-): (queued: QueuedItem) => void {
-  const { states, commitSlots } = parts;
+) {
+  const { states, commitSlots, clock } = parts;
   const commitAndReply = createCommitAndReply(parts, prepareAndQueue);
   const queue: QueuedItem[] = [];
   /** Deployments in batches that are being committed. */
@@ -128,7 +139,10 @@ export function createBatches(
   let done = 0;
   let isScheduled = false;
 
-  const stays = (queued: QueuedItem) => uncommitted.has(queued.item.deploymentId) || isBehind(queued, states);
+  /** What is to be dropped does not stay: it may hold what the follow-up before it waits for. */
+  const stays = (queued: QueuedItem) =>
+    uncommitted.has(queued.item.deploymentId) ||
+    (turns.isBehind(queued) && reasonToDrop(queued, clock.monotonic()) === undefined);
   const isWorthACommit = () =>
     commitSlots.taken === 0
       ? hasFree(queue, stays, 1)
@@ -137,7 +151,10 @@ export function createBatches(
     while (isWorthACommit()) {
       const decided = decideBatch(parts, waiting.isAwaited, queue, stays);
       for (const queued of decided.unready) prepareAndQueue(queued);
-      for (const { queued, waitsFor } of decided.waiting) waiting.wait(queued, waitsFor);
+      for (const { queued, waitsFor } of decided.waiting) {
+        turns.giveUp(queued.item);
+        waiting.wait(queued, waitsFor);
+      }
       if (isEmpty(decided.batch)) reply(decided.settled);
       else void commitBatch(decided);
     }
@@ -158,8 +175,7 @@ export function createBatches(
     if (done % BATCHES_PER_TRIM === 0) states.trim(uncommitted);
     begin();
   };
-  return (queued) => {
-    queue.push(queued);
+  const look = () => {
     if (isScheduled) return;
     isScheduled = true;
     // Items of the same turn of the event loop share the commit.
@@ -167,6 +183,15 @@ export function createBatches(
       isScheduled = false;
       begin();
     });
+  };
+  return {
+    /** Queues a prepared item to be decided. */
+    add: (queued: QueuedItem): void => {
+      queue.push(queued);
+      look();
+    },
+    /** Items that stayed in the queue may not have to any more. */
+    look,
   };
 }
 

@@ -84,22 +84,46 @@ export interface LaneParts {
 }
 
 /**
- * Whether a follow-up without delay is to be decided before it. While the deployment is paused none is executed, so nothing
- * waits for it.
+ * The places of follow-ups without delay: other items of the deployment stay behind the first of them. One that gives its
+ * place up is passed over until it has left its lane: a state that is read again has it at its place once more.
  */
-export function isBehind(
-  { item, state }: QueuedItem,
-  { isCurrent }: Pick<ResidentStates, 'isCurrent'>,
-): boolean {
-  if (state === undefined || state.timers.next.size === 0 || state.timers.first() === item.turn) return false;
-  return !isPaused(state.row) && isCurrent(state);
+export function createTurns({ isCurrent, peek }: Pick<ResidentStates, 'isCurrent' | 'peek'>) {
+  const givenUp = new Set<string>();
+  return {
+    /** Whether a follow-up is to be decided before it. While the deployment is paused none is executed, so nothing waits for it. */
+    isBehind: ({ item, state }: QueuedItem): boolean => {
+      if (state === undefined || state.timers.next.size === 0) return false;
+      const first = state.timers.next.keys().find((turn) => !givenUp.has(turn));
+      if (first === undefined || first === item.turn) return false;
+      return !isPaused(state.row) && isCurrent(state);
+    },
+    giveUp: ({ deploymentId, turn }: WorkItem<unknown>): void => {
+      if (turn === undefined) return;
+      givenUp.add(turn);
+      peek(deploymentId)?.timers.next.delete(turn);
+    },
+    /** It has left its lane. */
+    left: ({ turn }: WorkItem<unknown>): void => {
+      if (turn !== undefined) givenUp.delete(turn);
+    },
+  };
 }
 
-/** Loads into memory what an item needs; items are prepared concurrently. @throws NotOwner, `deployment_not_found` */
-export async function prepareItem(parts: LaneParts, queued: QueuedItem): Promise<void> {
+export type Turns = ReturnType<typeof createTurns>;
+
+/**
+ * Loads into memory what an item needs; items are prepared concurrently. `giveUp`: it cannot be decided before others.
+ * @throws NotOwner, `deployment_not_found`
+ */
+export async function prepareItem(parts: LaneParts, queued: QueuedItem, giveUp: () => void): Promise<void> {
   const state = await parts.states.get(queued.item.deploymentId);
   if (state === undefined || state.row.deleted_at !== null) throw new ServiceError('deployment_not_found');
-  if (queued.needs !== undefined && queued.state === state) await fetchNeeds(parts, state, queued.needs);
+  const { needs } = queued;
+  if (needs !== undefined && queued.state === state)
+    await Promise.all([
+      fetchNeeds(parts, state, needs),
+      needs.claims && claim(parts, state, needs.claims, giveUp),
+    ]);
   else await queued.item.prepare(state);
   queued.needs = undefined;
   queued.state = state;
@@ -108,7 +132,7 @@ export async function prepareItem(parts: LaneParts, queued: QueuedItem): Promise
 
 /** Earlier preparations against the same state stay valid: only the missing parts are fetched. */
 async function fetchNeeds(
-  { instances, ids, claimSchemas, claimMutex, loadTimerKeys }: LaneParts,
+  { instances, ids, loadTimerKeys }: LaneParts,
   state: DeploymentState,
   needs: ItemNeeds,
 ): Promise<void> {
@@ -123,8 +147,24 @@ async function fetchNeeds(
     needs.history && instances.loadHistory(state.id, state.instances, needs.history, state.head.seq),
     needs.ids === undefined ? undefined : ids.refill(needs.ids),
     needs.timerKeys && loadTimerKeys(state, needs.timerKeys),
-    needs.claims && claimMutex.run(state.id, () => claimAll(claimSchemas, state, needs.claims ?? [])),
   ]);
+}
+
+/** Who holds the mutex may have an item that stays behind this one, so it gives its place up rather than waits for that. */
+async function claim(
+  { claimSchemas, claimMutex }: LaneParts,
+  state: DeploymentState,
+  names: readonly string[],
+  giveUp: () => void,
+): Promise<void> {
+  let isOurs = false;
+  const claimed = claimMutex.run(state.id, () => {
+    isOurs = true;
+    return claimAll(claimSchemas, state, names);
+  });
+  // A mutex that is free runs its work within this turn of the event loop.
+  setImmediate(() => isOurs || giveUp());
+  await claimed;
 }
 
 async function claimAll(

@@ -48,8 +48,8 @@ export function startTimerKeeper(dependencies: TimerDependencies) {
   // Apart: what is due stays in its lane behind a follow-up of its deployment, which must not wait for a slot of these.
   const followUpSlots = new FairSlots(AT_ONCE);
   const dueSlots = new FairSlots(AT_ONCE);
-  /** Deployments by the id of their timers in the lane. */
-  const inLane = new Map<string, number>();
+  /** Timers in the lane, by their ids. */
+  const inLane = new Map<string, { readonly deploymentId: number; readonly outcome: Promise<Outcome> }>();
   /** Deployments whose due timers are being executed. */
   const busy = new Map<number, Promise<void>>();
   /** Those of them of which all that is due waits for runs. */
@@ -60,8 +60,7 @@ export function startTimerKeeper(dependencies: TimerDependencies) {
   const execute = createExecuteTimer(dependencies, stopping.signal);
 
   const wakeIn = createWakeUp(clock, stopping.signal, () => loop.wake());
-  const run = async (row: TimerRow): Promise<Outcome> => {
-    inLane.set(row.id, row.deployment_id);
+  const runInSlot = async (row: TimerRow): Promise<Outcome> => {
     const slots = row.tree === null ? dueSlots : followUpSlots;
     const turn = { who: String(row.deployment_id), isFirst: false };
     try {
@@ -74,27 +73,30 @@ export function startTimerKeeper(dependencies: TimerDependencies) {
       return await executed;
     } catch {
       return 'lost';
-    } finally {
-      inLane.delete(row.id);
     }
   };
-  const idsOf = (deploymentId: number) => [...inLane].flatMap(([id, of]) => (of === deploymentId ? id : []));
+  const run = (row: TimerRow): Promise<Outcome> => {
+    const outcome = runInSlot(row).finally(() => inLane.delete(row.id));
+    inLane.set(row.id, { deploymentId: row.deployment_id, outcome });
+    return outcome;
+  };
+  const inLaneOf = (deploymentId: number) =>
+    [...inLane].filter(([, one]) => one.deploymentId === deploymentId);
   const executeDue = async (deploymentId: number): Promise<Outcome> => {
-    const waiting = new Set<Promise<Outcome>>();
     for (;;) {
-      const isFull = waiting.size >= MOST_WAITING;
-      const due = isFull ? [] : await dueTimers(db, deploymentId, idsOf(deploymentId));
-      if (due.length === 0 && waiting.size === 0) return 'executed';
+      // Also those that a commit has set: while they are pending, the deployment is due, and each round would find it.
+      const before = inLaneOf(deploymentId);
+      const isFull = before.length >= MOST_WAITING;
+      const except = before.map(([id]) => id);
+      const due = isFull ? [] : await dueTimers(db, deploymentId, except);
+      const waiting = inLaneOf(deploymentId).map(([, { outcome }]) => outcome);
+      if (due.length === 0 && waiting.length === 0) return 'executed';
       // The clock of the database was set forward: their entries are to have a time at which they were due.
       if (due.some(({ due_at }) => Date.parse(due_at) > clock.now())) await measureTime();
-      const outcomes = due.map((row) => {
-        const outcome = run(row).finally(() => waiting.delete(outcome));
-        waiting.add(outcome);
-        return outcome;
-      });
+      const outcomes = due.filter(({ id }) => !inLane.has(id)).map(run);
       const isStalled = due.length === 0;
       noteStalled(deploymentId, isStalled);
-      await settledSoon(isStalled ? [...waiting] : outcomes);
+      await settledSoon(isStalled ? waiting : outcomes);
       const stopped = await firstStopped(outcomes);
       if (stopped !== undefined) return stopped;
     }
@@ -106,11 +108,10 @@ export function startTimerKeeper(dependencies: TimerDependencies) {
       loop.wake();
     }
   };
-  /** Waits for them, but not long for one that waits for a run. */
+  /** Waits for them, but not long for one that waits for a run. When the keeper stops, they end by themselves. */
   const settledSoon = async (outcomes: readonly Promise<Outcome>[]) => {
     const done = new AbortController();
-    const either = AbortSignal.any([done.signal, stopping.signal]);
-    await Promise.race([Promise.all(outcomes), clock.sleep(PATIENCE_MS, either).catch(() => undefined)]);
+    await Promise.race([Promise.all(outcomes), clock.sleep(PATIENCE_MS, done.signal).catch(() => undefined)]);
     done.abort();
   };
   const rest = (deploymentId: number) => {

@@ -73,7 +73,7 @@ it('follow-ups without delay are numbered in their tree, which is forgotten with
   expect(state.head.totals).toEqual({ timers: 3, tree_5: 3, tree_5_open: 2 });
   expect(treeSize(state.head.totals, 5)).toBe(3);
   const [one, two] = [...(first?.set.keys() ?? [])];
-  expect(state.timers.first()).toBe(one);
+  expect([...state.timers.next.keys()][0]).toBe(one);
   const ends = (id: string | undefined) => ({ id, key: null, tree: 5, runId: null });
   staged(state, [], ends(one));
   expect(state.head.totals).toEqual({ timers: 2, tree_5: 3, tree_5_open: 1 });

@@ -23,13 +23,6 @@ export class PendingTimers {
     this.next = new Map(next.map((timer) => [timer.id, timer]));
   }
 
-  /** The id of the follow-up that is the next item of the lane, if there is one. */
-  first(): string | undefined {
-    if (this.next.size === 0) return undefined;
-    const [id] = this.next.keys();
-    return id;
-  }
-
   /** The timer that is pending under a key; null: none is. `undefined`: that is not in memory. */
   withKey(key: string): TimerName | null | undefined {
     return this.#byKey.get(key);
