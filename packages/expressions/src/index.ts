@@ -39,6 +39,7 @@ export {
   findMisspeltAttributes,
   findUnfitLiterals,
   findWrongOperands,
+  MAX_COMPARED,
 } from './mistakes/find-change-mistakes.js';
 export {
   findCertainRefusals,
@@ -64,7 +65,7 @@ export {
 export type { Pattern, PatternWork } from './patterns/pattern.js';
 export { type PathWork, pathWork, readPath } from './read-paths/read-path.js';
 export { type CompiledContract, compileContract, toJsonSchema } from './schemas/compile-contract.js';
-export { undeclaredStep } from './schemas/covers-path.js';
+export { coverWork, undeclaredStep } from './schemas/covers-path.js';
 export { checkAgainst } from './schemas/keywords/validation.js';
 export { compileTemplate } from './templates/compile-template.js';
 export {

@@ -55,11 +55,19 @@ function typingErrors(one: string, other: string, bound: number): number {
       exchanged && row > 1 && column > 1 ? cell(row - 2, column - 2) + 1 : bound,
     );
   };
+  let before = 0;
   for (let row = 1; row <= one.length; row += 1) {
     const cells = [row];
     table.push(cells);
-    for (let column = Math.max(1, row - bound); column <= Math.min(other.length, row + bound); column += 1)
-      cells[column] = leastErrors(row, column);
+    let least = row;
+    for (let column = Math.max(1, row - bound); column <= Math.min(other.length, row + bound); column += 1) {
+      const errors = leastErrors(row, column);
+      cells[column] = errors;
+      least = Math.min(least, errors);
+    }
+    // Every later cell grows from one of two rows: names that have nothing in common end here.
+    if (least >= bound && before >= bound) return bound;
+    before = least;
   }
   return Math.min(bound, cell(one.length, other.length));
 }

@@ -78,11 +78,17 @@ export const waitsForBeacon = (
   replay: object | undefined,
 ): boolean => drawsFromBeacon && replay === undefined;
 
+const compiledSchemas = new WeakMap<SchemaDefinition, CompiledSchema>();
+
+/** At its first use: a version without a mode map has all schemas of its world, in common with others. */
+function compiledOnce(definition: SchemaDefinition): CompiledSchema {
+  const compiled = compiledSchemas.get(definition) ?? compileSchema(definition);
+  compiledSchemas.set(definition, compiled);
+  return compiled;
+}
+
 /** @throws `invalid_template`, `validation_failed` for a definition that no catalog would have saved */
 export function compileDefinition(definition: VersionDefinition): CompiledDefinition {
-  const schemas = new Map(
-    Object.entries(definition.schemas).map(([name, schema]) => [name, compileSchema(schema)] as const),
-  );
   const problemsOfResult = contractCheck(definition.outputSchema, 'outputSchema');
   const template = templateOf(definition);
   const followUps = compileFollowUps(definition.followUps);
@@ -97,8 +103,8 @@ export function compileDefinition(definition: VersionDefinition): CompiledDefini
     problemsOfInput: contractCheck(definition.inputSchema, 'inputSchema'),
     problemsOfResult: (result, told) => problemsOfResult(result ?? {}, told),
     schemaNamed: (name) => {
-      const schema = schemas.get(name);
-      if (schema !== undefined) return schema;
+      const schema = Object.hasOwn(definition.schemas, name) ? definition.schemas[name] : undefined;
+      if (schema !== undefined) return compiledOnce(schema);
       throw new ServiceError('unknown_entity_schema', `There is no entity schema "${name}".`);
     },
   };

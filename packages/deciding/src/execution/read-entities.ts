@@ -20,6 +20,7 @@ import {
   type EntitySearch,
   MAX_SEARCHED,
   searchEntities,
+  searchedTogether,
   searchWork,
   tooLargeToSearch,
   tooManySearched,
@@ -118,18 +119,19 @@ function searchAll(
   read: ReadSet,
 ): [schema: string, found: ReadonlySet<string>][] {
   if (searches.length === 0) return [];
-  const work = searchWork(evaluator);
+  const [work, count] = [searchWork(evaluator), searchedTogether()];
+  read.searched = [];
+  const { searched } = read;
   return searches.map(({ schema: entitySchema, among, ...search }) => {
     const schema = definition.schemaNamed(entitySchema);
     const candidates = [...instancesOf(entitySchema, among, view)].flatMap(([instanceId, found]) =>
       found ? [{ instanceId, found, state: schema.withDefaults(found.state) }] : [],
     );
     if (candidates.length > MAX_SEARCHED) throw tooManySearched();
+    count(candidates.length);
     if (!read.wholeSchemas.includes(entitySchema)) read.wholeSchemas.push(entitySchema);
-    read.searched = [
-      ...(read.searched ?? []),
-      ...candidates.map(({ instanceId, found: { revision } }) => ({ entitySchema, instanceId, revision })),
-    ];
+    for (const { instanceId, found } of candidates)
+      searched.push({ entitySchema, instanceId, revision: found.revision });
     const found = searchEntities(search, candidates, input, work);
     return [entitySchema, new Set(found.map(({ instanceId }) => instanceId))];
   });

@@ -114,3 +114,21 @@ test('an item without these members is no search', () => {
   expect(() => compileSearch(search({ where: 'x' }))).toThrow('not known');
   expect(() => compileSearch(search({ orderBy: ',' }))).toThrow('order');
 });
+
+test('all searches of one execution together go through a bounded number of instances', () => {
+  const horses = Object.fromEntries(Array.from({ length: 10_000 }, (_, n) => [`H${n}`, { n }]));
+  const fastest = (count: number) =>
+    read(
+      Array.from({ length: count }, () => search({ orderBy: 'n', limit: 1 })),
+      {},
+      { horse: horses },
+    );
+  expect(fastest(4)).toMatchObject({ read: { reads: [{ instanceId: 'H0' }] } });
+  const refusal = expect.objectContaining({
+    code: 'read_set_too_large',
+    facts: { maxSearched: 4 * MAX_SEARCHED },
+  });
+  expect(() => fastest(5)).toThrow(refusal);
+  // A journal of a release without the bound may hold what goes beyond it.
+  expect(isTooLargeToSearch({ code: 'read_set_too_large', facts: { maxSearched: 1 } })).toBe(true);
+});

@@ -21,6 +21,9 @@ import type { InstanceState } from './execution.js';
 /** Instances that the searches of one item of `readEntities` go through at most. */
 export const MAX_SEARCHED = 10_000;
 
+/** Instances that all searches of one execution go through at most, each as often as it is searched. */
+const MAX_SEARCHED_TOGETHER = 4 * MAX_SEARCHED;
+
 /** What an item of `readEntities` searches for, beyond its schema and filter. */
 export interface EntitySearch {
   readonly condition: Condition | undefined;
@@ -94,6 +97,23 @@ export const tooLargeToSearch = () =>
     { facts: { maxBytes: MAX_SEARCHED_BYTES } },
   );
 
-/** Whether an execution failed as `tooLargeToSearch` says, which its journal does not decide. */
+/**
+ * Counts the instances that the searches of one execution go through. A bound of the process too: an earlier release had none.
+ * @throws `read_set_too_large`
+ */
+export function searchedTogether(): (count: number) => void {
+  let left = MAX_SEARCHED_TOGETHER;
+  return (count) => {
+    left -= count;
+    if (left >= 0) return;
+    throw new ServiceError(
+      'read_set_too_large',
+      `The searches of one execution go through at most ${MAX_SEARCHED_TOGETHER} instances together. Name those in question in "filter".`,
+      { facts: { maxSearched: MAX_SEARCHED_TOGETHER } },
+    );
+  };
+}
+
+/** Whether an execution failed at a bound of the process, which its journal does not decide. */
 export const isTooLargeToSearch = ({ code, facts }: Pick<ExecutionError, 'code' | 'facts'>): boolean =>
-  code === 'read_set_too_large' && facts?.['maxBytes'] !== undefined;
+  code === 'read_set_too_large' && (facts?.['maxBytes'] ?? facts?.['maxSearched']) !== undefined;

@@ -93,9 +93,12 @@ function textCheck({ enum: allowed, pattern }: AttributeConstraints): Check {
 const TOO_COMPLEX: Misfit = { code: 'too_complex', message: 'takes too long to check against its pattern' };
 
 function matcher(source: string): (text: string, work: PatternWork) => boolean | undefined {
-  const compiled = compilePattern(source);
-  if (!compiled.ok) return () => false;
-  return (text, work) => testWithin(compiled.pattern, text, work);
+  // Compiled at its first use: a world may have thousands, of which an execution needs a few.
+  let compiled: ReturnType<typeof compilePattern> | undefined;
+  return (text, work) => {
+    compiled ??= compilePattern(source);
+    return compiled.ok && testWithin(compiled.pattern, text, work);
+  };
 }
 
 const listed = (allowed: readonly string[]): string =>
@@ -216,7 +219,9 @@ function textProblems({ enum: allowed, pattern }: AttributeConstraints): FieldPr
   if (pattern === undefined) return [];
   const compiled = compilePattern(pattern);
   if (!compiled.ok) return [fieldProblem('/constraints/pattern', 'invalid_pattern', compiled.reason)];
-  if (allowed === undefined || allowed.some((text) => compiled.pattern.test(text))) return [];
+  const work = { left: PATTERN_WORK };
+  if (allowed === undefined || allowed.some((text) => testWithin(compiled.pattern, text, work) !== false))
+    return [];
   return [contradiction('/constraints/pattern', 'No value of the enum matches the pattern.')];
 }
 

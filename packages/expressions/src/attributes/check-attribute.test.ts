@@ -95,3 +95,9 @@ it.each<[string, Partial<AttributeShape>, string, string]>([
 ])('finds %s', (_, shape, pointer, code) => {
   expect(checkAttributeDefinition(attribute(shape))).toMatchObject([{ pointer, code }]);
 });
+
+it('takes an enum for right whose values cost too much to compare with the pattern', () => {
+  const values = Array.from({ length: 1000 }, (_, n) => `${'a'.repeat(550)}${n}`);
+  const constraints = { enum: values, pattern: 'a.{0,570}z' };
+  expect(checkAttributeDefinition(attribute({ constraints }))).toEqual([]);
+});

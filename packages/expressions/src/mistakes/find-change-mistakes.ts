@@ -82,6 +82,15 @@ function unfit(
   return name === '$set' ? literalProblems(attribute, operand, childPointer(pointer, name), work) : [];
 }
 
+const compiled = new WeakMap<AttributeShape, ReturnType<typeof compileAttribute>>();
+
+/** A template may set one attribute ten thousand times. */
+function compiledOnce(attribute: AttributeShape): ReturnType<typeof compileAttribute> {
+  const known = compiled.get(attribute) ?? compileAttribute(attribute);
+  compiled.set(attribute, known);
+  return known;
+}
+
 /** A text around placeholders is a text whatever they give; nothing else is known of it. Null removes the attribute. */
 function literalProblems(
   attribute: AttributeShape,
@@ -90,7 +99,7 @@ function literalProblems(
   work: PatternWork,
 ): FieldProblem[] {
   if (value === null || isPlaceholder(value)) return [];
-  const misfit = compileAttribute(attribute).check(value, work);
+  const misfit = compiledOnce(attribute).check(value, work);
   const isOpen = typeof value === 'string' && value.includes('{{');
   if (misfit === undefined || misfit.code === 'too_complex') return [];
   if (isOpen && misfit.code !== 'wrong_type') return [];
@@ -102,7 +111,7 @@ function literalProblems(
 export type AttributeNames = ReadonlyMap<string, readonly string[]>;
 
 /** Names that are compared with those of their schema; a template may hold thousands. */
-const MAX_COMPARED = 200;
+export const MAX_COMPARED = 200;
 
 /**
  * Attributes that a template sets or reads and that their schema does not name, where it names one that differs by few

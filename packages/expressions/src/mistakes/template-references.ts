@@ -7,6 +7,7 @@ import {
   fieldProblem,
   isJsonObject,
   type JsonValue,
+  MAX_PROBLEMS,
   type ProblemCode,
   toNfc,
   writeInstead,
@@ -17,7 +18,7 @@ import { loopNamed } from '../cel/nodes/calls.js';
 import { writtenKey } from '../cel/nodes/reading.js';
 import { quoted } from '../messages/error-text.js';
 import type { CompiledContract } from '../schemas/compile-contract.js';
-import { firstMissingStep, type MissingStep } from '../schemas/covers-path.js';
+import { coverWork, firstMissingStep, type MissingStep } from '../schemas/covers-path.js';
 import { positionIn } from '../templates/compile-template.js';
 import { findPlaceholders } from '../templates/find-placeholders.js';
 
@@ -137,17 +138,20 @@ const isNode = (value: unknown): value is ASTNode =>
 export const findUndeclaredInputs = (
   references: readonly TemplateReference[],
   contract: CompiledContract,
-): FieldProblem[] =>
-  references
+): FieldProblem[] => {
+  const work = coverWork();
+  return references
     .filter(({ root }) => root === 'input')
     .flatMap((reference) => {
       const steps = writtenSteps(reference);
-      const missing = firstMissingStep(contract, steps);
+      const missing = firstMissingStep(contract, steps, work);
       // A key that is not there as written is looked up in NFC.
-      if (missing === undefined || firstMissingStep(contract, steps.map(toNfc)) === undefined) return [];
+      if (missing === undefined || firstMissingStep(contract, steps.map(toNfc), work) === undefined)
+        return [];
       const meant = writeInstead(closest(steps[missing.index] ?? '', missing.declared));
       return [problemAt(reference, 'path_not_in_input', undeclared(steps, missing), meant)];
     });
+};
 
 /** The keys up to the first computed one. */
 function writtenSteps({ steps }: TemplateReference): string[] {
@@ -168,16 +172,21 @@ export const findUnreadEntities = (
   references: readonly TemplateReference[],
   read: readonly string[],
 ): FieldProblem[] =>
-  references.flatMap((reference) => {
-    const [schema] = reference.steps;
-    if (reference.root !== 'entities' || schema === undefined || read.includes(toNfc(schema))) return [];
-    const name = quoted(schema);
-    const add = `Add { "schema": "${name}" } to readEntities.`;
-    const advice = didYouMean(schema, read) || ` ${add}`;
-    const message = `Nothing is read of "${name}": readEntities does not name it.${advice}`;
-    const suggestion = writeInstead(closest(schema, read)) ?? add;
-    return [problemAt(reference, 'entities_not_read', message, suggestion)];
-  });
+  references
+    .flatMap((reference) => {
+      const [schema] = reference.steps;
+      const isRead = reference.root !== 'entities' || schema === undefined || read.includes(toNfc(schema));
+      return isRead ? [] : [{ reference, schema }];
+    })
+    .slice(0, MAX_PROBLEMS)
+    .map(({ reference, schema }) => {
+      const name = quoted(schema);
+      const add = `Add { "schema": "${name}" } to readEntities.`;
+      const advice = didYouMean(schema, read) || ` ${add}`;
+      const message = `Nothing is read of "${name}": readEntities does not name it.${advice}`;
+      const suggestion = writeInstead(closest(schema, read)) ?? add;
+      return problemAt(reference, 'entities_not_read', message, suggestion);
+    });
 
 /** Reads of `history` by a version without `readHistory`, where it is empty. */
 export const findUnreadHistory = (references: readonly TemplateReference[]): FieldProblem[] =>

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@orrery/contracts';
 import { expect, it } from 'vitest';
 import { compileContract } from './compile-contract.js';
-import { firstMissingStep, undeclaredStep } from './covers-path.js';
+import { coverWork, firstMissingStep, undeclaredStep } from './covers-path.js';
 
 function covers(schema: JsonObject, path: string): boolean {
   const compiled = compileContract(schema);
@@ -92,4 +92,27 @@ it.each<[JsonObject, string[], { index: number; declared: string[] } | undefined
   const compiled = compileContract(source);
   if (!compiled.ok) throw new Error(JSON.stringify(compiled.problems));
   expect(firstMissingStep(compiled.contract, steps)).toEqual(expected);
+});
+
+it('checks as many paths as the work allows, and takes the rest as covered', () => {
+  const compiled = compileContract({
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    type: 'object',
+    additionalProperties: false,
+    anyOf: Array.from({ length: 490 }, () => ({ properties: { a: { $ref: '#' } } })),
+    properties: { a: { $ref: '#' } },
+  });
+  if (!compiled.ok) throw new Error(JSON.stringify(compiled.problems));
+  const { contract } = compiled;
+  const path = `${'a.'.repeat(120)}b`;
+  expect(undeclaredStep(contract, 'b')).toMatchObject({ index: 0 });
+  const work = coverWork();
+  for (let n = 0; work.left > 0; n += 1) {
+    undeclaredStep(contract, path, work);
+    expect(n).toBeLessThan(10);
+  }
+  expect([undeclaredStep(contract, 'b', work), firstMissingStep(contract, ['b'], work)]).toEqual([
+    undefined,
+    undefined,
+  ]);
 });

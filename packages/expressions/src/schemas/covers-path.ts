@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@orrery/contracts';
+import { type Pattern, type PatternWork, testWithin } from '../patterns/pattern.js';
 import type { CompiledContract } from './compile-contract.js';
 import { SCHEMA_KEYWORDS, type Survey } from './survey/survey-schema.js';
 
@@ -13,8 +14,12 @@ export interface MissingStep {
  * that no keyword declares is covered only where the schema is open: a plain object, list or any value, or
  * `additionalProperties` that allows more. Lists are traversed as in `readPath`.
  */
-export function undeclaredStep(contract: CompiledContract, path: string): MissingStep | undefined {
-  const { isCovered, index, applied } = reach(contract, path.split('.'));
+export function undeclaredStep(
+  contract: CompiledContract,
+  path: string,
+  work: PatternWork = coverWork(),
+): MissingStep | undefined {
+  const { isCovered, index, applied } = reach(contract, path.split('.'), work);
   return isCovered ? undefined : { index, declared: applied.flatMap(declaredIn) };
 }
 
@@ -25,8 +30,9 @@ export function undeclaredStep(contract: CompiledContract, path: string): Missin
 export function firstMissingStep(
   contract: CompiledContract,
   steps: readonly string[],
+  work: PatternWork = coverWork(),
 ): MissingStep | undefined {
-  const { isCovered, index, starts, applied } = reach(contract, steps);
+  const { isCovered, index, starts, applied } = reach(contract, steps, work);
   const isPossible = () => !starts.every((schema) => refusesKey(schema, contract.survey));
   return isCovered || isPossible() ? undefined : { index, declared: applied.flatMap(declaredIn) };
 }
@@ -39,13 +45,21 @@ interface Reached {
   readonly applied: readonly JsonObject[];
 }
 
+/** What one schema costs that applies to a value on the way, in the work of patterns: some 3 µs. */
+const SCHEMA_WORK = 150;
+
+/** What the paths of one version may take together: 50,000 schemas, some 150 ms at worst. What is left unchecked counts as covered. */
+export const coverWork = (): PatternWork => ({ left: 50_000 * SCHEMA_WORK });
+
 /** Goes down one step at a time, with all schemas that the value there may have. */
-function reach({ schema, survey }: CompiledContract, steps: readonly string[]): Reached {
+function reach({ schema, survey }: CompiledContract, steps: readonly string[], work: PatternWork): Reached {
   let starts: JsonValue[] = [schema];
   for (const [index, step] of steps.entries()) {
-    const applied = ofSameValue(starts, survey);
-    if (starts.includes(true) || applied.some(isOpen)) return { isCovered: true, index, starts, applied };
-    const next = applied.flatMap((one) => below(one, step, survey)).filter((one) => one !== false);
+    const applied = work.left > 0 ? ofSameValue(starts, survey) : [];
+    work.left -= applied.length * SCHEMA_WORK;
+    if (work.left <= 0 || starts.includes(true) || applied.some(isOpen))
+      return { isCovered: true, index, starts, applied };
+    const next = applied.flatMap((one) => below(one, step, survey, work)).filter((one) => one !== false);
     if (next.length === 0) return { isCovered: false, index, starts, applied };
     starts = [...new Set(next)];
   }
@@ -100,17 +114,21 @@ const declaredIn = ({ properties }: JsonObject): string[] =>
   isJsonObject(properties) ? Object.keys(properties) : [];
 
 /** Schemas of what stands under one step. */
-function below(schema: JsonObject, step: string, { patterns }: Survey): JsonValue[] {
+function below(schema: JsonObject, step: string, { patterns }: Survey, work: PatternWork): JsonValue[] {
   const { properties, patternProperties, prefixItems, items } = schema;
   const named =
     isJsonObject(properties) && Object.hasOwn(properties, step) ? [properties[step] ?? false] : [];
   const patterned = Object.entries(isJsonObject(patternProperties) ? patternProperties : {})
-    .filter(([source]) => patterns.get(source)?.test(step))
+    .filter(([source]) => matches(patterns.get(source), step, work))
     .map(([, part]) => part);
   const declared = [...named, ...patterned];
   const elements = /^\d{1,9}$/.test(step) ? [element(prefixItems, items, Number(step))] : [];
   return [...(declared.length > 0 ? declared : additional(schema)), ...elements];
 }
+
+/** A pattern that there is no work left for may match. */
+const matches = (pattern: Pattern | undefined, step: string, work: PatternWork): boolean =>
+  pattern !== undefined && testWithin(pattern, step, work) !== false;
 
 function element(prefixItems: JsonValue | undefined, items: JsonValue | undefined, index: number): JsonValue {
   const first = Array.isArray(prefixItems) ? prefixItems[index] : undefined;

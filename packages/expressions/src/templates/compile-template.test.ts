@@ -1,6 +1,7 @@
 import type { JsonValue } from '@orrery/contracts';
 import { describe, expect, it } from 'vitest';
 import { compileTemplate } from './compile-template.js';
+import { evaluateTemplate } from './evaluate-template.js';
 import { CRON_TEMPLATE_NAMES, DIRECT_TEMPLATE_NAMES } from './template-names.js';
 
 function problemsOf(template: JsonValue, names: readonly string[] = DIRECT_TEMPLATE_NAMES) {
@@ -63,5 +64,25 @@ it('takes operators apart only in mutations', () => {
   expect(compileTemplate(template, { names: [], mutation: true })).toMatchObject({
     ok: false,
     problems: [{ pointer: '/horse:A/wins/$inc', code: 'unknown_operator' }],
+  });
+});
+
+describe('a map of changes whose keys are computed', () => {
+  const change = { 'horse:H1': { wins: { $increment: 1000 } } };
+  it.each([
+    [{ '{{ input.key }}': '{{ input.change }}' }, { key: 'stateChanges', change }],
+    [{ '{{ input.key }}': '{{ input.change }}' }, { key: 'result', change }],
+    [
+      { stateChanges: '{{ input.change }}', '{{ input.key }}': {} },
+      { key: 'result', change },
+    ],
+  ])('%j does not become the form that runs operators', (template, input) => {
+    const compiled = compileTemplate(template, { names: ['input'], mutation: true });
+    if (!compiled.ok) throw new Error(JSON.stringify(compiled.problems));
+    const outcome = evaluateTemplate(compiled.template, { input });
+    expect(outcome).toMatchObject({
+      ok: false,
+      problem: { reason: expect.stringMatching(/^Data may not bring the key/) },
+    });
   });
 });

@@ -13,7 +13,13 @@ import { ExpressionFault } from '../cel/nodes/compile-context.js';
 import { type CelValue, fail, isMap, keyToText, spend, valueToText } from '../cel/values/cel-value.js';
 import { quoted } from '../messages/error-text.js';
 import { operatorComplaint } from '../mutations/changes-in-template.js';
-import { childPosition, elementPosition, type Position, rootPosition } from '../mutations/mutation.js';
+import {
+  childPosition,
+  elementPosition,
+  isMutationForm,
+  type Position,
+  rootPosition,
+} from '../mutations/mutation.js';
 import {
   type CompiledTemplate,
   MAX_DEPTH,
@@ -59,12 +65,25 @@ export function compileTemplate(
 ): TemplateResult {
   const compiler = new TemplateCompiler(names, random);
   const position = mutation === true ? rootPosition(template) : 'free';
-  const root = compiler.compile(template, { pointer: '', depth: 0, position });
+  const compiled = compiler.compile(template, { pointer: '', depth: 0, position });
+  const root = position === 'changes' ? refuseForm(compiled) : compiled;
   const problems = compiler.allProblems();
   return problems.length > 0
     ? { ok: false, problems }
     : { ok: true, template: { root, draws: compiler.draws } };
 }
+
+/**
+ * A map of changes stays one whatever its keys become: with the form's keys, its changes would be read one level deeper, where
+ * data was not kept from bringing operators.
+ */
+const refuseForm =
+  (root: TemplateNode): TemplateNode =>
+  (run, at) => {
+    const value = root(run, at);
+    const [key] = isJsonObject(value) && isMutationForm(value) ? Object.keys(value) : [];
+    return key === undefined ? value : fail(`Data may not bring the key "${key}" of a mutation.`);
+  };
 
 /** Position of a value in the template. */
 interface TemplatePart {

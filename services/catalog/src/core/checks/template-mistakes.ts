@@ -53,9 +53,12 @@ export function templateMistakes(
 }
 
 const outsideMap = (template: JsonObject, mapped: readonly string[]): FieldProblem[] =>
-  changesIn(template).flatMap(({ schema, pointer }) =>
-    schema === undefined || mapped.includes(schema) ? [] : [outside(pointer, schema, mapped)],
-  );
+  changesIn(template)
+    .flatMap(({ schema, pointer }) =>
+      schema === undefined || mapped.includes(schema) ? [] : [{ schema, pointer }],
+    )
+    .slice(0, MAX_PROBLEMS)
+    .map(({ schema, pointer }) => outside(pointer, schema, mapped));
 
 function outside(pointer: string, schema: string, mapped: readonly string[]): FieldProblem {
   const add = `Add "${schema}": "partial" to stateChanges to change its instances.`;

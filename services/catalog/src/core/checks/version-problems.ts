@@ -15,6 +15,7 @@ import {
   compileCondition,
   compileContract,
   compileTemplate,
+  coverWork,
   DIRECT_TEMPLATE_NAMES,
   findBrokenChanges,
   findContractMistakes,
@@ -105,7 +106,11 @@ function readContract(pointer: string, schema: JsonObject | null): ReadContract 
 }
 
 /** The paths of filters must be in the input. */
-const wrongFilters = ({ readEntities }: StoredVersion, input?: CompiledContract): FieldProblem[] =>
+const wrongFilters = (
+  { readEntities }: StoredVersion,
+  contract?: CompiledContract,
+  input = contract && { contract, work: coverWork() },
+): FieldProblem[] =>
   readEntities.flatMap(({ filter = [] }, entity) =>
     filter.flatMap((path, index) => filterProblems(`/readEntities/${entity}/filter/${index}`, path, input)),
   );
@@ -126,18 +131,22 @@ const wrongSearches = ({ readEntities }: StoredVersion): FieldProblem[] =>
   });
 
 /** Without a contract any path may lead somewhere, unless it is written from outside the input. */
-function filterProblems(pointer: string, path: string, contract?: CompiledContract): FieldProblem[] {
+function filterProblems(
+  pointer: string,
+  path: string,
+  input?: { readonly contract: CompiledContract; readonly work: ReturnType<typeof coverWork> },
+): FieldProblem[] {
   const shown = cutText(path, 100);
   if (path.split('.').includes('')) {
     const message = `The path "${shown}" has an empty part. Write names with one dot between them, as in "race.horse".`;
     return [fieldProblem(pointer, 'invalid_path', message)];
   }
-  const missing = contract && undeclaredStep(contract, path);
-  if (path.startsWith('input.') && (contract === undefined || missing !== undefined)) {
+  const missing = input && undeclaredStep(input.contract, path, input.work);
+  if (path.startsWith('input.') && (input === undefined || missing !== undefined)) {
     const message = `Filter paths start inside the input: write "${cutText(path.slice('input.'.length), 100)}".`;
     return [fieldProblem(pointer, 'path_not_in_input', message)];
   }
-  const meantPath = contract === undefined || missing !== undefined ? withoutForeignSyntax(path) : path;
+  const meantPath = input === undefined || missing !== undefined ? withoutForeignSyntax(path) : path;
   if (meantPath !== path) {
     const written = meantPath === '' ? 'the name of one of its members' : `"${cutText(meantPath, 100)}"`;
     const message = `The path "${shown}" selects nothing. Filter paths are names with dots between them and start inside the input: write ${written}.`;

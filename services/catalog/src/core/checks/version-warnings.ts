@@ -15,6 +15,7 @@ import {
   findLiteralValues,
   findMisspeltAttributes,
   findNestedTypes,
+  MAX_COMPARED,
   templateReferences,
 } from '@orrery/expressions';
 import { namedUsers } from '../claims.js';
@@ -120,10 +121,17 @@ const forgottenEvents = ({ readHistory }: StoredVersion, known: readonly string[
         ],
   );
 
+/** Looked for without a regular expression, which would go through the rest of the text from each pair of braces. */
+function firstPlaceholder(text: string): string | undefined {
+  const start = text.indexOf('{{');
+  const end = start < 0 ? -1 : text.indexOf('}}', start + 2);
+  return end < 0 ? undefined : text.slice(start, end + 2);
+}
+
 /** What a version runs that nobody can have meant so: nothing, or a prompt with the placeholders of a template. */
 function runWarnings(version: StoredVersion): FieldProblem[] {
   const { mutationSettings, behaviorPrompt } = version;
-  const placeholder = /\{\{.*?\}\}/s.exec(behaviorPrompt ?? '')?.[0];
+  const placeholder = firstPlaceholder(behaviorPrompt ?? '');
   const literal = `A model gets the behaviorPrompt as it is written: "${cutText(placeholder ?? '', 80)}" is no placeholder there. It is shown the input beside it; call the fields by their names.`;
   const leftover =
     'The template has no effect in mode "ai". Set the mode "direct", or remove the template with null.';
@@ -149,7 +157,9 @@ function templateWarnings({ mutationSettings }: StoredVersion, attributes: Attri
 /** A guard on an attribute that nothing has guards nothing. */
 function guardWarnings(version: StoredVersion, attributes: AttributeNames): FieldProblem[] {
   const known = [...attributes.values()].flat();
-  return attributesGuarded(version).flatMap(({ name, pointer }) => {
+  const named = new Set(known);
+  const unknown = attributesGuarded(version).filter(({ name }) => !named.has(name));
+  return unknown.slice(0, MAX_COMPARED).flatMap(({ name, pointer }) => {
     const meant = closest(name, known);
     const message = `No entity schema of the version has an attribute "${name}". Did you mean "${meant}"?`;
     return meant === undefined
