@@ -125,7 +125,7 @@ export function createFakeCatalog() {
         throw new ServiceError('world_not_found');
       return { worldId: world.id, worldAddress: world.address };
     },
-    'claims.versions': async ({ deployment, versions: wanted }) => {
+    'claims.versions': async ({ deployment, versions: wanted, withoutDefinitions }) => {
       const meanwhile = onNextClaim;
       onNextClaim = async () => undefined;
       await meanwhile();
@@ -134,7 +134,9 @@ export function createFakeCatalog() {
         versionId,
         claim(`${deployment} version ${versionId}`),
       ]);
-      return { definitions, revisions: Object.fromEntries(claimed) };
+      const revisions = Object.fromEntries(claimed);
+      if (!withoutDefinitions) return { definitions, revisions };
+      return { definitions: [], versionIds: definitions.map(({ versionId }) => versionId), revisions };
     },
     'claims.schemas': async ({ deployment, schemas: wanted }) => {
       await hooks.beforeSchemaClaim?.();
@@ -158,10 +160,11 @@ export function createFakeCatalog() {
       }
       return { released: before - claims.size };
     },
-    'definitions.confirm': async ({ versions: asked, schemas: askedSchemas, worlds }) => {
+    'definitions.confirm': async ({ versions: asked, schemas: askedSchemas, worlds, sharing }) => {
       calls.confirm += 1;
+      const answers = asked.map(({ versionId, hash }) => compare(hash, versions.get(versionId)));
       return {
-        versions: asked.map(({ versionId, hash }) => compare(hash, versions.get(versionId))),
+        ...(sharing ? shareSchemas(answers) : { versions: answers }),
         schemas: askedSchemas.map(({ name, hash }) => compare(hash, schemas.get(name))),
         worlds: worlds.map(({ hash }) => compare(hash, texts)),
       };
@@ -183,7 +186,7 @@ export function createFakeCatalog() {
       world: { name: texts.name, domainTags: texts.domainTags },
       descriptions: {},
     }),
-    'definitions.lock': async ({ versionIds }) => {
+    'definitions.lock': async ({ versionIds, withoutDefinitions }) => {
       calls.lock += 1;
       const definitions = versionIds.map((id) => {
         const found = versions.get(id);
@@ -192,7 +195,7 @@ export function createFakeCatalog() {
         versions.set(id, locked);
         return locked;
       });
-      return { definitions, world: texts };
+      return { definitions: withoutDefinitions ? [] : definitions, world: texts };
     },
   };
 
@@ -233,6 +236,25 @@ export function createFakeCatalog() {
       return definition;
     },
   };
+}
+
+type Compared = { state: 'same' | 'gone' } | { state: 'changed'; definition: VersionDefinition };
+
+/** Each schema once, beside the versions, as the catalog answers who asks for it. */
+function shareSchemas(answers: readonly Compared[]) {
+  const sharedSchemas: SchemaDefinition[] = [];
+  const placeOf = (schema: SchemaDefinition) => {
+    const place = sharedSchemas.findIndex(
+      ({ schemaId, hash }) => schemaId === schema.schemaId && hash === schema.hash,
+    );
+    return place < 0 ? sharedSchemas.push(schema) - 1 : place;
+  };
+  const versions = answers.map((answer) => {
+    if (answer.state !== 'changed') return { state: answer.state };
+    const schemas = Object.values(answer.definition.schemas).map(placeOf);
+    return { state: 'shared' as const, definition: { ...answer.definition, schemas } };
+  });
+  return { versions, sharedSchemas };
 }
 
 export const attribute = (

@@ -119,12 +119,25 @@ const versionName = z.object({ event: z.string(), version: z.int() });
 /** Of the claims made, by the id of what is claimed. */
 const revisions = z.record(z.string(), z.int());
 const claims = z.array(z.object({ id: z.int(), revision: z.int() }));
-const changedOr = <T extends z.ZodType>(definition: T) =>
-  z.discriminatedUnion('state', [
+const states = <T extends z.ZodType>(definition: T) =>
+  [
     z.object({ state: z.literal('same') }),
     z.object({ state: z.literal('changed'), definition }),
     z.object({ state: z.literal('gone') }),
-  ]);
+    /** It had no room in this reply: ask again. Only who asks with `sharing` gets it. */
+    z.object({ state: z.literal('later') }),
+  ] as const;
+const changedOr = <T extends z.ZodType>(definition: T) => z.discriminatedUnion('state', states(definition));
+
+/** A version without the schemas that it may have in common with others: their places in the list `sharedSchemas`. */
+const sharingVersion = versionDefinition.extend({ schemas: z.array(z.int()) });
+export type SharingVersion = z.infer<typeof sharingVersion>;
+
+/**
+ * The list of definitions in the reply is empty, since one reply may not carry them all: the caller reads them by
+ * `definitions.confirm`. Absent: a caller of the previous release.
+ */
+const withoutDefinitions = z.boolean().optional();
 
 /**
  * What the runtime asks of the catalog. Claims (docs/catalog.md) are made before the runtime commits a reference and may
@@ -137,11 +150,23 @@ export const definitionRpcs = {
       versions: z.array(z.object({ versionId: z.int(), hash: z.string() })).max(1000),
       schemas: z.array(z.object({ worldId: z.int(), name: z.string(), hash: z.string() })).max(1000),
       worlds: z.array(z.object({ worldId: z.int(), hash: z.string() })).max(1000),
+      /**
+       * The caller reads versions that are `shared`, and asks again for what is answered `later`: then any number of
+       * definitions of any size is carried. Absent: a caller of the previous release, or one that asks for few.
+       */
+      sharing: z.boolean().optional(),
     }),
     reply: z.object({
-      versions: z.array(changedOr(versionDefinition)),
+      versions: z.array(
+        z.discriminatedUnion('state', [
+          ...states(versionDefinition),
+          z.object({ state: z.literal('shared'), definition: sharingVersion }),
+        ]),
+      ),
       schemas: z.array(changedOr(schemaDefinition)),
       worlds: z.array(changedOr(worldTexts)),
+      /** Each schema of the versions that are `shared`, once. */
+      sharedSchemas: z.array(schemaDefinition).optional(),
     }),
   }),
   /** The id of an event's version, bound or not; null when there is none. It is not claimed. */
@@ -201,8 +226,14 @@ export const definitionRpcs = {
       worldId: z.int(),
       deployment: address,
       versions: z.array(versionName).max(MOST_CONTENT.bindingsPerDeployment),
+      withoutDefinitions,
     }),
-    reply: z.object({ definitions: z.array(versionDefinition), revisions }),
+    reply: z.object({
+      definitions: z.array(versionDefinition),
+      /** Of the versions, in order, in place of definitions. Absent: a catalog of the previous release. */
+      versionIds: z.array(z.int()).optional(),
+      revisions,
+    }),
   }),
   /** Claims schemas for a deployment's first instances of them; live definitions are answered. */
   'claims.schemas': rpc({
@@ -228,6 +259,7 @@ export const definitionRpcs = {
     request: z.object({
       worldId: z.int(),
       versionIds: z.array(z.int()).max(MOST_CONTENT.bindingsPerDeployment),
+      withoutDefinitions,
     }),
     reply: z.object({ definitions: z.array(versionDefinition), world: worldTexts }),
   }),

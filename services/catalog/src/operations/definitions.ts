@@ -1,10 +1,4 @@
-import {
-  type definitionRpcs,
-  type Handlers,
-  ServiceError,
-  type VersionDefinition,
-  type WorldTexts,
-} from '@orrery/contracts';
+import { type definitionRpcs, type Handlers, ServiceError, type WorldTexts } from '@orrery/contracts';
 import { announce } from '../store/changes.js';
 import { putClaims, releaseAll, releaseSeen } from '../store/claims/claim-store.js';
 import { holdSchemasNamed, holdVersionsNamed } from '../store/claims/claim-targets.js';
@@ -36,8 +30,12 @@ export const definitionHandlers = (
 
   'definitions.describe': async ({ worldId, eventIds }) => describeWorld(context.db, worldId, eventIds),
 
-  'definitions.lock': ({ worldId, versionIds }, call) =>
-    changing(context, call, (change) => lockDefinitions(change, worldId, versionIds)),
+  'definitions.lock': ({ worldId, versionIds, withoutDefinitions }, call) =>
+    changing(context, call, async (change) => {
+      const world = await lockDefinitions(change, worldId, versionIds);
+      const answered = withoutDefinitions ? [] : versionIds;
+      return { definitions: await loadVersionDefinitions(change.trx, answered), world };
+    }),
 
   'claims.world': ({ world, deployment }, call) =>
     changing(context, call, async (change) => {
@@ -46,11 +44,12 @@ export const definitionHandlers = (
       return { worldId: id, worldAddress: address };
     }),
 
-  'claims.versions': ({ worldId, deployment, versions }, call) =>
+  'claims.versions': ({ worldId, deployment, versions, withoutDefinitions }, call) =>
     changing(context, call, async (change) => {
       await holdWorldById(change.trx, worldId);
       const ids = await holdVersionsNamed(change.trx, worldId, versions);
       const revisions = await putClaims(change, { deployment, worldId }, 'version', ids);
+      if (withoutDefinitions) return { definitions: [], versionIds: ids, revisions };
       return { definitions: await loadVersionDefinitions(change.trx, ids), revisions };
     }),
 
@@ -74,14 +73,14 @@ export const definitionHandlers = (
 });
 
 /**
- * Locks versions for the lock of a deployment, all or none, and returns them. Idempotent: repeating it completes a lock
- * of a deployment that was interrupted.
+ * Locks versions for the lock of a deployment, all or none, and returns the world's texts. Idempotent: repeating it
+ * completes a lock of a deployment that was interrupted.
  */
 async function lockDefinitions(
   change: Change,
   worldId: number,
   versionIds: readonly number[],
-): Promise<{ definitions: VersionDefinition[]; world: WorldTexts }> {
+): Promise<WorldTexts> {
   const { trx, now } = change;
   const world = await holdWorldById(trx, worldId);
   if (world === undefined) throw new ServiceError('unknown_event');
@@ -90,5 +89,5 @@ async function lockDefinitions(
     await lockVersion(trx, worldId, version, now);
     await announce(change, world, 'event_version', { ...version, name: event }, 'locked');
   }
-  return { definitions: await loadVersionDefinitions(trx, versionIds), world: toWorldTexts(world) };
+  return toWorldTexts(world);
 }

@@ -2,6 +2,7 @@ import type { definitionRpcs, ReplyOf, RequestOf } from '@orrery/contracts';
 import { ConnectionLost, classifyPostgresError, transaction } from '@orrery/database';
 import type { Db, Pool } from '../tables/db.js';
 import { findSchemaDefinitions, findVersionDefinitions, findWorldTexts } from './load-definitions.js';
+import { LATER, type Load, startLoad } from './load-of-reply.js';
 
 /** What a confirmation needs. */
 export interface ConfirmDependencies {
@@ -17,58 +18,83 @@ type Answer = ReplyOf<(typeof definitionRpcs)['definitions.confirm']>;
  * Every answer is read after its request arrived. Unless something changed, each kind takes one statement.
  */
 export async function confirmDefinitions(context: ConfirmDependencies, asked: Asked): Promise<Answer> {
+  const load = startLoad(asked.sharing === true);
   const [versions, schemas, worlds] = await Promise.all([
-    confirmVersions(context, asked.versions),
-    confirmSchemas(context, asked.schemas),
-    confirmWorlds(context.db, asked.worlds),
+    confirmVersions(context, asked.versions, load),
+    confirmSchemas(context, asked.schemas, load),
+    confirmWorlds(context.db, asked.worlds, load),
   ]);
-  return { versions, schemas, worlds };
+  return { versions, schemas, worlds, ...(asked.sharing && { sharedSchemas: load.schemas }) };
 }
 
 async function confirmVersions(
   { pool, db }: ConfirmDependencies,
   asked: Asked['versions'],
+  load: Load,
 ): Promise<Answer['versions']> {
   const states = await compareHashes(pool, CONFIRM_VERSIONS, asked);
-  const ids = changedOf(asked, states).map(({ versionId }) => versionId);
-  if (ids.length === 0) return states.map((state) => answer(state));
   // A draft and its schemas are read by two statements: one snapshot for both.
   const isolation = 'repeatable read';
-  const now = await transaction(db, (trx) => findVersionDefinitions(trx, ids), { isolation });
-  return asked.map(({ versionId }, index) => answer(states[index], now.get(versionId)));
+  const read = async (some: Asked['versions']) => {
+    const ids = some.map(({ versionId }) => versionId);
+    const now = await transaction(db, (trx) => findVersionDefinitions(trx, ids), { isolation });
+    return ({ versionId }: Asked['versions'][number]) => now.get(versionId);
+  };
+  return answersTo(asked, states, load, read, load.version);
 }
 
 async function confirmSchemas(
   { pool, db }: ConfirmDependencies,
   asked: Asked['schemas'],
+  load: Load,
 ): Promise<Answer['schemas']> {
   const states = await compareHashes(pool, CONFIRM_SCHEMAS, asked);
-  const changed = changedOf(asked, states);
-  if (changed.length === 0) return states.map((state) => answer(state));
-  const now = await findSchemaDefinitions(db, changed);
-  return asked.map((schema, index) => answer(states[index], now(schema)));
+  return answersTo(asked, states, load, (some) => findSchemaDefinitions(db, some), load.other);
 }
 
 /** Rarely called: reads the whole texts and hashes them. */
-async function confirmWorlds(db: Db, asked: Asked['worlds']): Promise<Answer['worlds']> {
-  if (asked.length === 0) return [];
-  const now = await findWorldTexts(
-    db,
-    asked.map(({ worldId }) => worldId),
+async function confirmWorlds(db: Db, asked: Asked['worlds'], load: Load): Promise<Answer['worlds']> {
+  const read = async (some: Asked['worlds']) => {
+    const now = await findWorldTexts(
+      db,
+      some.map(({ worldId }) => worldId),
+    );
+    return ({ worldId }: Asked['worlds'][number]) => now.get(worldId);
+  };
+  const unknown = asked.map(() => 'changed' as const);
+  return answersTo(asked, unknown, load, read, (texts, { hash }) =>
+    texts.hash === hash ? { state: 'same' } : load.other(texts),
   );
-  return asked.map(({ worldId, hash }) => {
-    const texts = now.get(worldId);
-    return answer(texts?.hash === hash ? 'same' : 'changed', texts);
-  });
 }
 
-const changedOf = <T>(asked: readonly T[], states: readonly State[]): T[] =>
-  asked.filter((_, index) => states[index] === 'changed');
+/** Definitions that are read at once: the schemas of a world can have megabytes, and each may be of another world. */
+const READ_AT_ONCE = 25;
 
-/** A definition that changed and is then no longer found is gone. */
-function answer<T>(state: State | undefined, definition?: T) {
-  if (state === 'same') return { state };
-  return state === 'changed' && definition !== undefined ? { state, definition } : { state: 'gone' as const };
+/**
+ * Reads what changed, piece by piece until the reply is full; the rest is answered `later`. A definition that changed
+ * and is then no longer found is gone.
+ */
+async function answersTo<Item extends object, Definition, Told>(
+  asked: readonly Item[],
+  states: readonly State[],
+  load: Load,
+  read: (some: Item[]) => Promise<(item: Item) => Definition | undefined>,
+  tell: (definition: Definition, item: Item) => Told,
+) {
+  const changed = asked.filter((_, index) => states[index] === 'changed');
+  const told = new Map<Item, Told | { state: 'gone' }>();
+  for (let at = 0; at < changed.length && !load.isFull; at += READ_AT_ONCE) {
+    const some = changed.slice(at, at + READ_AT_ONCE);
+    const now = await read(some);
+    for (const item of some) {
+      const definition = now(item);
+      told.set(item, definition === undefined ? { state: 'gone' } : tell(definition, item));
+    }
+  }
+  return asked.map((item, index) => {
+    const state = states[index] ?? 'gone';
+    return state === 'changed' ? (told.get(item) ?? LATER) : { state };
+  });
 }
 
 /**

@@ -3,8 +3,8 @@ import {
   type CallContext,
   catalogContract,
   MAX_LIMIT,
-  type ReplyOf,
   type RequestOf,
+  ServiceError,
   type VersionBody,
   type VersionDefinition,
   type WorldTexts,
@@ -18,6 +18,7 @@ import {
 import { type Clock, createBatcher } from '@orrery/service-kit';
 import { LRUCache } from 'lru-cache';
 import type { MadeClaim, SchemaClaim } from '../../store/deployments/claim-store.js';
+import { createUnite, type UnitedReply } from './unite-schemas.js';
 
 export interface VersionClaim extends MadeClaim {
   readonly event: string;
@@ -45,10 +46,14 @@ export type CatalogClient = ReturnType<typeof createCatalogClient>;
 export function createCatalogClient({ bus, clock, beforeConfirm, keep }: CatalogClientOptions) {
   const { rpcs } = catalogContract;
   const options = () => serviceCall('runtime', clock, TIMEOUT_MS);
-  const confirm = createConfirm(
-    (request) => bus.call(rpcs['definitions.confirm'], request, options()),
-    beforeConfirm,
-  );
+  const unite = createUnite();
+  const ask = async (request: Request): Promise<Reply> =>
+    unite(await bus.call(rpcs['definitions.confirm'], { ...request, sharing: true }, options()));
+  const confirm = createConfirm(ask, beforeConfirm);
+  /** Versions that are claimed or locked are read by calls of their own: no execution waits for many large ones. */
+  const confirmClaimed = createConfirm(ask);
+  const readVersions = (ids: readonly number[]): Promise<VersionDefinition[]> =>
+    Promise.all(ids.map((versionId) => readVersion(confirmClaimed, versionId)));
   return {
     ...createDefinitions(confirm, keep),
     /** The id of an event's version, bound or not; `undefined` when there is none. */
@@ -87,16 +92,27 @@ export function createCatalogClient({ bus, clock, beforeConfirm, keep }: Catalog
       versions: readonly { event: string; version: number }[],
     ): Promise<VersionClaim[]> => {
       if (versions.length === 0) return [];
-      const request = { worldId, deployment: address, versions: [...versions] };
-      const { definitions, revisions } = await bus.call(rpcs['claims.versions'], request, options());
-      return definitions.map((definition) => {
-        const { event, version, versionId: id } = definition;
-        return { event, version, id, revision: revisions[id] ?? null, definition };
+      const request = { worldId, deployment: address, versions: [...versions], withoutDefinitions: true };
+      const claimed = await bus.call(rpcs['claims.versions'], request, options());
+      // A catalog of the previous release answers the definitions themselves.
+      const definitions = claimed.versionIds ? await readVersions(claimed.versionIds) : claimed.definitions;
+      return definitions.map((definition, index) => {
+        const { versionId: id } = definition;
+        // An event may have another name by now.
+        const { event, version } = versions[index] ?? definition;
+        return { event, version, id, revision: claimed.revisions[id] ?? null, definition };
       });
     },
     /** Locks versions for a deployment's lock. */
-    lock: (worldId: number, versionIds: readonly number[]) =>
-      bus.call(rpcs['definitions.lock'], { worldId, versionIds: [...versionIds] }, options()),
+    lock: async (
+      worldId: number,
+      versionIds: readonly number[],
+    ): Promise<{ definitions: VersionDefinition[]; world: WorldTexts }> => {
+      const request = { worldId, versionIds: [...versionIds], withoutDefinitions: true };
+      const { definitions, world } = await bus.call(rpcs['definitions.lock'], request, options());
+      // A catalog of the previous release answers the definitions themselves.
+      return { definitions: definitions.length > 0 ? definitions : await readVersions(versionIds), world };
+    },
     /**
      * Releases these claims unless they have been made again; without any named, all of the deployment's. A claim whose
      * revision is unknown is left to the catalog's sweep.
@@ -116,16 +132,24 @@ export function createCatalogClient({ bus, clock, beforeConfirm, keep }: Catalog
 const known = (claims: readonly MadeClaim[] = []): { id: number; revision: number }[] =>
   claims.flatMap(({ id, revision }) => (revision === null ? [] : [{ id, revision }]));
 
-type ConfirmRpc = (typeof catalogContract.rpcs)['definitions.confirm'];
-type Request = RequestOf<ConfirmRpc>;
-type Reply = ReplyOf<ConfirmRpc>;
+/** @throws `unknown_event_version` when it is gone; one that is claimed is not deleted. */
+async function readVersion(confirm: Confirm, versionId: number): Promise<VersionDefinition> {
+  const answer = await confirm('versions', { versionId, hash: NO_HASH });
+  if (answer.state !== 'changed') throw new ServiceError('unknown_event_version');
+  return answer.definition;
+}
+
+type Request = RequestOf<(typeof catalogContract.rpcs)['definitions.confirm']>;
+type Reply = UnitedReply;
 type Kind = 'versions' | 'schemas' | 'worlds';
 type ItemOf<K extends Kind> = Request[K][number];
 type AnswerOf<K extends Kind> = Reply[K][number];
 type KindAndItem = { [K in Kind]: { kind: K; item: ItemOf<K> } }[Kind];
 
+type Answered<K extends Kind> = Exclude<AnswerOf<K>, { state: 'later' }>;
+
 /** Whether the remembered definition is current: `same`, `changed` with the current definition, or `gone`. */
-type Confirm = <K extends Kind>(kind: K, item: ItemOf<K>) => Promise<AnswerOf<K>>;
+type Confirm = <K extends Kind>(kind: K, item: ItemOf<K>) => Promise<Answered<K>>;
 
 /** Items that share a call at most; the contract bounds each kind. */
 const AT_ONCE = 1000;
@@ -139,7 +163,8 @@ function keyOf({ kind, item }: KindAndItem): string {
 
 /**
  * Confirms definitions with one call per batch. An item joins the next call that has not been sent yet, so its answer is
- * never older than the request for it: an execution may rely on it. Each call waits for `ready` first.
+ * never older than the request for it: an execution may rely on it. Each call waits for `ready` first. What has no room in
+ * a reply joins the next call.
  */
 export function createConfirm(
   call: (request: Request) => Promise<Reply>,
@@ -153,7 +178,12 @@ export function createConfirm(
     return items.map(({ kind }, index) => reply[kind][indexes[index] as number] as AnswerOf<Kind>);
   };
   const batcher = createBatcher<KindAndItem, AnswerOf<Kind>>({ maxBatch: AT_ONCE, load, keyOf, ready });
-  return ((kind: Kind, item: never) => batcher({ kind, item })) as Confirm;
+  const ask = async (kind: Kind, item: never) => {
+    let answer = await batcher({ kind, item });
+    while (answer.state === 'later') answer = await batcher({ kind, item });
+    return answer;
+  };
+  return ask as Confirm;
 }
 
 /** Compiled definitions in memory at once, of versions and of schemas. */

@@ -35,3 +35,20 @@ it('sends equal questions once and gives each question its own answer', async ()
     expect(await answer).toEqual({ state: 'changed', definition: item });
   expect(calls).toEqual([{ versions, schemas, worlds }]);
 });
+
+it('asks again for what had no room in a reply, and answers the others meanwhile', async () => {
+  const calls: number[][] = [];
+  const confirm = createConfirm(async ({ versions }) => {
+    calls.push(versions.map(({ versionId }) => versionId));
+    const answers = versions.map((_, index) => ({ state: index === 0 ? 'gone' : 'later' }));
+    return { versions: answers, schemas: [], worlds: [] } as never;
+  });
+  const answered: number[] = [];
+  const ask = async (versionId: number) => {
+    expect(await confirm('versions', { versionId, hash: '' })).toEqual({ state: 'gone' });
+    answered.push(versionId, calls.length);
+  };
+  await Promise.all([1, 2, 3].map(ask));
+  expect(calls).toEqual([[1, 2, 3], [2, 3], [3]]);
+  expect(answered).toEqual([1, 1, 2, 2, 3, 3]);
+});
