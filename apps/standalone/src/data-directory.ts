@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { chmod, mkdir, open, readFile, rename, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { accountOfToken, createAccountWithKey, type GatewaySchema } from '@orrery/gateway/accounts';
 import { StartupError } from '@orrery/service-kit';
 import type { Kysely } from 'kysely';
@@ -41,9 +41,7 @@ export async function firstKey({ db, file }: FirstKeyOptions): Promise<FirstKey>
   const owner = await accountOfToken(db, stored);
   if (owner !== undefined) return { key: stored, accountId: owner };
   const { account, key } = await createAccountWithKey(db, { name: 'first account' });
-  // Written to another file and renamed, so that a crash leaves the old file or the new one.
-  await writeFile(`${file}.new`, `${key.token}\n`, { mode: 0o600 });
-  await rename(`${file}.new`, file);
+  await storeSecret(file, `${key.token}\n`);
   return { key: key.token, accountId: account.id };
 }
 
@@ -61,9 +59,19 @@ export async function storedKeys(directory: string, name: string, make = randomH
   });
   if (stored !== undefined) return stored;
   const made = `${make()}\n`;
-  await writeFile(`${file}.new`, made, { mode: 0o600 });
-  await rename(`${file}.new`, file);
+  await storeSecret(file, made);
   return made;
+}
+
+/**
+ * Written to another file, flushed and renamed, so that a crash leaves the old file or the new one. The folder is flushed too:
+ * what the database keeps by these keys survives a power cut at once.
+ */
+async function storeSecret(file: string, text: string): Promise<void> {
+  await writeFile(`${file}.new`, text, { mode: 0o600, flush: true });
+  await rename(`${file}.new`, file);
+  await using folder = await open(dirname(file));
+  await folder.sync();
 }
 
 /** Stores where this one listens, beside its key: the command `orrery` finds both there. */

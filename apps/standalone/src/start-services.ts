@@ -42,13 +42,14 @@ export async function startServices(
   const forChainPusher = { ...shared, bus: await busFor('chain-pusher') };
   const randomnessKeys = await keysOf(settings, settings.runtime.randomnessKeys, 'randomness-keys');
   const signing = await withSigningKeys(settings);
+  const chainPusher = await withWebhookKeys(settings);
   const models = settings.sampler ? [await startSampler(resources)] : settings.runtime.models;
   const runtimeConfig = { ...signing, models, randomnessKeys };
   await useAll(resources, {
     catalog: startCatalog(forCatalog, settings.catalog),
     runtime: startRuntime({ ...forRuntime, soleProcess: settings.ownsDatabase }, runtimeConfig),
     scheduler: startScheduler(forScheduler, settings.scheduler),
-    'chain-pusher': startChainPusher(forChainPusher, await withWebhookKeys(settings)),
+    'chain-pusher': startChainPusher(forChainPusher, chainPusher),
   });
   // Registered a second time, so that it is closed before the others.
   resources.use('gateway thread', gateway, THREAD_RELEASE_MS);

@@ -577,12 +577,14 @@ const suite = (openBus: () => Promise<Join>) => {
     await untilEffects(late.deployment, [1]);
   });
 
-  it('makes no dead letter while the database is away', async () => {
+  it.each([
+    ['is away', 'ECONNREFUSED'],
+    ['has a table locked, as for a migration', '55P03'],
+  ])('makes no dead letter while the database %s', async (_what, code) => {
     const { deployment, entries } = journal(1);
     let failures = 5;
     const { follower, publish, untilEffects, attemptsOf } = await following((entry) => {
-      if (entry.deployment === deployment && failures-- > 0)
-        throw Object.assign(new Error('away'), { code: 'ECONNREFUSED' });
+      if (entry.deployment === deployment && failures-- > 0) throw Object.assign(new Error('away'), { code });
     });
     if (entries[0]) await publish(entries[0]);
     await untilEffects(deployment, [1]);

@@ -166,6 +166,11 @@ export function createTakes<Schema>({
 
 const endless = (attempts: number) => `${attempts} attempts did not come to an end, nor fail.`;
 
+/** What a statement ends with that waited too long for a lock, as behind a migration (PostgreSQL, "Error Codes"). */
+const LOCK_NOT_AVAILABLE = '55P03';
+
 /** Whether the database was away, full or busy, which says nothing about the entry. */
 const isPassing = (error: unknown): boolean =>
-  ['conflict', 'unavailable', 'storage_full', 'unknown_outcome'].includes(classifyPostgresError(error).kind);
+  ['conflict', 'unavailable', 'storage_full', 'unknown_outcome'].includes(
+    classifyPostgresError(error).kind,
+  ) || (error as { readonly code?: unknown }).code === LOCK_NOT_AVAILABLE;
