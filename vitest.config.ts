@@ -55,7 +55,6 @@ export default defineConfig({
         ['{packages,services,apps}/*/tests/**/*.ext.test.ts', 'e2e/tests/**/*.ext.test.ts'],
         {
           ...backed,
-          isolate: true,
           testTimeout: 700_000,
           hookTimeout: 240_000,
         },

@@ -16,11 +16,13 @@ export function describeWithProgram(program: string, name: string, suite: () => 
   else describe.skip(`${name} [SKIPPED, no ${program}]`, missing);
 }
 
-/** Where a program of the machine is; undefined where it is missing. */
+/** Programs that serve as well: Chromium without what draws a window takes a third less of the processor. */
+const PREFERRED: Readonly<Record<string, readonly string[]>> = { chromium: ['chromium-headless-shell'] };
+
+/** Where a program of the machine, or one that serves as well, is; undefined where it is missing. */
 export const findProgram = (program: string): string | undefined =>
-  (process.env['PATH'] ?? '')
-    .split(delimiter)
-    .map((folder) => join(folder, program))
+  [...(PREFERRED[program] ?? []), program]
+    .flatMap((name) => (process.env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, name)))
     .find((path) => {
       try {
         accessSync(path, constants.X_OK);

@@ -2,7 +2,11 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** The files that take longest, by parts of their names, the longest first. */
 const LONGEST = [
+  'move-kills.ext',
+  'tamperings.ext',
   'payment-faults.ext',
+  'console/robust.ext',
+  'docs-site.ext',
   'world-model.ext',
   'bad-start.ext',
   'console/worlds.ext',
