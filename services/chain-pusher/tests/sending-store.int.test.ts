@@ -7,6 +7,7 @@ import { sql } from 'kysely';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { toPushRecord } from '../src/core/pushes/push-record.js';
 import type { SubmissionState } from '../src/core/submissions/submission.js';
+import { adoptLane, stopLost } from '../src/store/lanes/adopt-lane.js';
 import { claimBatches } from '../src/store/lanes/claim-batches.js';
 import { compareLane } from '../src/store/lanes/compare-lane.js';
 import { failSubmission, forgetFailures } from '../src/store/lanes/lane-failure.js';
@@ -52,6 +53,28 @@ const laneRow = (deployment: string) =>
 const open = () => submissionsUnderWay(db, chain, { limit: 100, watched: 0 });
 const claim = (nonce: number | null, ...deployments: string[]) =>
   transaction(db, (trx) => claimBatches(trx, { chain, signer, nonce }, deployments));
+
+it('what a deletion has cancelled is not sent when a submission before it is over', async () => {
+  await lane('a', 4);
+  await db.updateTable('lanes').set({ last_number: 2 }).execute();
+  await claim(5, 'a');
+  expect((await open()).map(({ from, to }) => [from, to])).toEqual([[1, 2]]);
+  expect(await laneRow('a')).toMatchObject({ sent_number: 2, last_number: 2 });
+});
+
+it('a lane that was adopted goes on, also where its process dies before the dead letter of the lost entries is skipped', async () => {
+  await lane('a', 2);
+  const letters = sql<{ resolution: string | null }>`select resolution from inbox_parked`;
+  await sql`
+    insert into inbox_parked (consumer, ordering_key, seq, payload, reason)
+    values ('c', 'a', 2, '{}', 'tail_lost: 2')`.execute(db);
+  await stopLost(db, 'c');
+  expect(await laneRow('a')).toMatchObject({ stop: 'chain_ahead' });
+  await transaction(db, (trx) => adoptLane(trx, { deployment: 'a', chain }, { consumer: 'c', chainLast: 1 }));
+  expect((await letters.execute(db)).rows).toEqual([{ resolution: 'skip' }]);
+  await stopLost(db, 'c');
+  expect(await laneRow('a')).toMatchObject({ stop: null, sent_number: 1 });
+});
 
 describe('the nonce of a submission', () => {
   it('is the first one that no submission under way has, in a block or not', async () => {

@@ -54,6 +54,20 @@ it('decides again what it has the definition of, which it asks for once', async 
   expect([counts, asked]).toEqual([{ rerun: 3, notRerun: {} }, [versionHash]]);
 });
 
+it.each([
+  [
+    'changes',
+    { changes: [{ entitySchema: 'horse', instanceId: 'H1', op: 'create', revision: 1, set: {}, unset: [] }] },
+  ],
+  ['a result', { result: { n: 2 } }],
+])('a failed execution with %s is false, also where it cannot be decided again', async (_what, effect) => {
+  const { check, counts } = checkWith(definition);
+  const failed = { status: 'failed', result: null, error: { code: 'payment_refused', message: '' } };
+  expect(await check(entryOf(1, 2, failed))).toBeUndefined();
+  expect(counts.notRerun).toEqual({ outside: 1 });
+  expect(await check(entryOf(1, 2, { ...failed, ...effect }))).toEqual({ seq: 5, what: 'decision_differs' });
+});
+
 it('counts what it cannot decide, without asking for a definition in vain', async () => {
   const { check, counts, asked } = checkWith(undefined);
   expect(await check(entryOf(1, 3, { v: 1 }))).toBeUndefined();

@@ -41,6 +41,10 @@ export interface JudgedBy extends PlaceOfWorld {
 /** A definition as it is kept and as it runs; undefined: none can be read. */
 type Known = { readonly kept: KeptDefinition; readonly compiled: CompiledDefinition } | undefined | 'differs';
 
+/** A failed execution has neither changes nor a result (docs/history.md). */
+const hasEffect = ({ changes, result }: HashedEntry): boolean =>
+  changes.length > 0 || (result ?? null) !== null;
+
 /**
  * Says of entries, in the order of their journal, whether their executions are what their definitions give (docs/history.md
  * "Decisions"): the one place that does, for the service and for who checks without it.
@@ -98,6 +102,8 @@ export function createJudge({ definitionOf, exchangeOf, decideOn, remembersSourc
     counts,
     judge: (entry: HashedEntry): Awaitable<Verdict> => {
       if (entry.kind !== 'execution') return undefined;
+      // By no rule, whatever it cannot be decided again for.
+      if (entry.status === 'failed' && hasEffect(entry)) return 'decision_differs';
       const hash = entry.versionHash ?? '';
       if (definitions.has(hash)) return judge(entry, definitions.get(hash));
       return notRerunnable(entry, undefined) === 'no_definition'

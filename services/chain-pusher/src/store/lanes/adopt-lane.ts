@@ -75,17 +75,22 @@ export const stopLost = (db: Db, consumer: string) =>
   sql`
     update lanes set stop = 'chain_ahead'
     where stop is null and deployment in (
-      select ordering_key from inbox_parked where consumer = ${consumer} and reason like ${LOST})`.execute(
-    db,
-  );
+      select ordering_key from inbox_parked
+      where consumer = ${consumer} and reason like ${LOST} and resolution is null)`.execute(db);
 
-/** Forgets the waiting pushes of entries that the deployment's journal has lost. Resolves with whether it has lost any. */
+/**
+ * Forgets the waiting pushes of entries that the deployment's journal has lost, and asks for the dead letter to be skipped, which
+ * is done even if this process dies right after. Resolves with whether it has lost any.
+ */
 async function forgetLost(trx: Trx, consumer: string, deployment: string): Promise<boolean> {
   const { rows } = await sql<{ seq: number }>`
     select seq from inbox_parked
     where consumer = ${consumer} and ordering_key = ${deployment} and reason like ${LOST}`.execute(trx);
   const [letter] = rows;
   if (letter === undefined) return false;
+  await sql`
+    update inbox_parked set resolution = 'skip'
+    where consumer = ${consumer} and ordering_key = ${deployment} and seq = ${letter.seq}`.execute(trx);
   await sql`
     delete from pushes
     where deployment = ${deployment} and seq >= ${letter.seq} and status in ('queued', 'failed')`.execute(

@@ -7,6 +7,7 @@ import type { Lane, Trx } from '../tables/schema.js';
 interface LaneRow {
   deployment: string;
   sent_number: number;
+  last_number: number;
   failures: number;
   account_id: number | null;
 }
@@ -22,7 +23,7 @@ export async function claimBatches(
 ): Promise<void> {
   const nonces = await freeNonces(trx, terms);
   const { rows } = await sql<LaneRow>`
-    select lanes.deployment, sent_number, failures, account_id
+    select lanes.deployment, sent_number, last_number, failures, account_id
     from lanes left join deployments on deployments.address = lanes.deployment
     where chain = ${terms.chain} and lanes.deployment = any(${[...deployments]})
       and sent_number < last_number and stop is null and (wait_until is null or wait_until <= now())
@@ -33,19 +34,19 @@ export async function claimBatches(
 }
 
 async function claimBatch(trx: Trx, terms: NonceTerms, lane: LaneRow, nonces: () => number | null) {
-  const { deployment, sent_number: sent, failures } = lane;
+  const { deployment, sent_number: sent, last_number: last, failures } = lane;
   const { chain, signer } = terms;
   const { rows } = await sql<{ number: number; bytes: number; isNew: boolean; isRead: boolean }>`
     select number, case when truncated then 0 else octet_length(content) end as bytes, attempt_id is null as "isNew",
       digest <> '' as "isRead"
-    from pushes where deployment = ${deployment} and chain = ${chain} and number > ${sent}
+    from pushes where deployment = ${deployment} and chain = ${chain} and number > ${sent} and number <= ${last}
     order by number limit ${failures > 0 ? 1 : PUSHES_PER_TRANSACTION}`.execute(trx);
   const unread = rows.findIndex(({ isRead }) => !isRead);
   if (unread === 0) return waitForHead(trx, { deployment, chain });
   const known = unread < 0 ? rows : rows.slice(0, unread);
   const allowed = await withinQuota(trx, lane.account_id, withinBytes(known));
-  const last = allowed.at(-1);
-  if (last === undefined) {
+  const end = allowed.at(-1);
+  if (end === undefined) {
     await sql`
       update lanes set waits_for = 'quota_exceeded',
         wait_until = (date_trunc('day', now() at time zone 'utc') + interval '1 day') at time zone 'utc'
@@ -54,17 +55,17 @@ async function claimBatch(trx: Trx, terms: NonceTerms, lane: LaneRow, nonces: ()
   }
   const { id } = await trx
     .insertInto('attempts')
-    .values({ chain, signer, nonce: nonces(), deployment, from_number: sent + 1, to_number: last.number })
+    .values({ chain, signer, nonce: nonces(), deployment, from_number: sent + 1, to_number: end.number })
     .returning('id')
     .executeTakeFirstOrThrow();
   await sql`
     update pushes set attempt_id = ${id}
-    where deployment = ${deployment} and chain = ${chain} and number > ${sent} and number <= ${last.number}`.execute(
+    where deployment = ${deployment} and chain = ${chain} and number > ${sent} and number <= ${end.number}`.execute(
     trx,
   );
   // The time of its turn puts it behind the lanes that wait.
   await sql`
-    update lanes set sent_number = ${last.number}, waits_for = null, wait_until = now()
+    update lanes set sent_number = ${end.number}, waits_for = null, wait_until = now()
     where deployment = ${deployment} and chain = ${chain}`.execute(trx);
 }
 
