@@ -67,7 +67,7 @@ export { type PathWork, pathWork, readPath } from './read-paths/read-path.js';
 export { type CompiledContract, compileContract, toJsonSchema } from './schemas/compile-contract.js';
 export { coverWork, undeclaredStep } from './schemas/covers-path.js';
 export { checkAgainst } from './schemas/keywords/validation.js';
-export { compileTemplate } from './templates/compile-template.js';
+export { compileTemplate, isRefusedForm } from './templates/compile-template.js';
 export {
   type CompiledTemplate,
   type Evaluation,

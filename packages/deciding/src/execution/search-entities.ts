@@ -109,11 +109,12 @@ export function searchedTogether(): (count: number) => void {
     throw new ServiceError(
       'read_set_too_large',
       `The searches of one execution go through at most ${MAX_SEARCHED_TOGETHER} instances together. Name those in question in "filter".`,
-      { facts: { maxSearched: MAX_SEARCHED_TOGETHER } },
+      // `maxBytes` tells verifiers of every release that it is a bound of the process.
+      { facts: { maxSearched: MAX_SEARCHED_TOGETHER, maxBytes: MAX_SEARCHED_BYTES } },
     );
   };
 }
 
 /** Whether an execution failed at a bound of the process, which its journal does not decide. */
 export const isTooLargeToSearch = ({ code, facts }: Pick<ExecutionError, 'code' | 'facts'>): boolean =>
-  code === 'read_set_too_large' && (facts?.['maxBytes'] ?? facts?.['maxSearched']) !== undefined;
+  code === 'read_set_too_large' && facts?.['maxBytes'] !== undefined;

@@ -68,6 +68,15 @@ it.each([
   expect(await check(entryOf(1, 2, { ...failed, ...effect }))).toEqual({ seq: 5, what: 'decision_differs' });
 });
 
+it('leaves what an earlier release executed, whose computed keys made the form of a mutation', async () => {
+  const template = { '{{ input.key }}': { n: 2 } };
+  const kept = { ...content, mutationSettings: { mode: 'direct', template } } as KeptDefinition;
+  const hash = hashOfDefinition(kept);
+  const { check, counts } = checkWith({ ...kept, versionHash: hash });
+  expect(await check(entryOf(1, 2, { versionHash: hash, input: { key: 'result' } }))).toBeUndefined();
+  expect(counts).toEqual({ rerun: 0, notRerun: { outside: 1 } });
+});
+
 it('counts what it cannot decide, without asking for a definition in vain', async () => {
   const { check, counts, asked } = checkWith(undefined);
   expect(await check(entryOf(1, 3, { v: 1 }))).toBeUndefined();

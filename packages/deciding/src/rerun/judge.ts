@@ -1,4 +1,5 @@
-import type { Divergence, HashedEntry, KeptDefinition, NotRerun } from '@orrery/contracts';
+import type { Divergence, ExecutionError, HashedEntry, KeptDefinition, NotRerun } from '@orrery/contracts';
+import { isRefusedForm } from '@orrery/expressions';
 import type { CompiledDefinition, Decision, InstanceView } from '../execution/execution.js';
 import { isTooLargeToSearch } from '../execution/search-entities.js';
 import type { SeedCounts } from '../randomness/check-seeds.js';
@@ -41,6 +42,10 @@ export interface JudgedBy extends PlaceOfWorld {
 /** A definition as it is kept and as it runs; undefined: none can be read. */
 type Known = { readonly kept: KeptDefinition; readonly compiled: CompiledDefinition } | undefined | 'differs';
 
+/** What earlier releases did not refuse, or other processes may not. */
+const isOutside = (error: Pick<ExecutionError, 'code' | 'facts'>): boolean =>
+  isTooLargeToSearch(error) || (error.code === 'template_failed' && isRefusedForm(error.facts?.['reason']));
+
 /** A failed execution has neither changes nor a result (docs/history.md). */
 const hasEffect = ({ changes, result }: HashedEntry): boolean =>
   changes.length > 0 || (result ?? null) !== null;
@@ -58,7 +63,7 @@ export function createJudge({ definitionOf, exchangeOf, decideOn, remembersSourc
   };
   const compared = (entry: HashedEntry, decision: Decision | undefined): Verdict => {
     if (decision === undefined) return 'decision_differs';
-    if ('error' in decision && isTooLargeToSearch(decision.error)) return left('outside');
+    if ('error' in decision && isOutside(decision.error)) return left('outside');
     counts.rerun += 1;
     return decision.kind !== 'needs' && agrees(entry, decision) ? undefined : 'decision_differs';
   };

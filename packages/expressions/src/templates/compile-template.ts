@@ -82,8 +82,14 @@ const refuseForm =
   (run, at) => {
     const value = root(run, at);
     const [key] = isJsonObject(value) && isMutationForm(value) ? Object.keys(value) : [];
-    return key === undefined ? value : fail(`Data may not bring the key "${key}" of a mutation.`);
+    return key === undefined ? value : fail(`${REFUSED_FORM} "${key}" of a mutation.`);
   };
+
+const REFUSED_FORM = 'Data may not bring the key';
+
+/** Whether an evaluation failed as `refuseForm` says: earlier releases executed it. */
+export const isRefusedForm = (reason: unknown): boolean =>
+  typeof reason === 'string' && reason.startsWith(REFUSED_FORM);
 
 /** Position of a value in the template. */
 interface TemplatePart {

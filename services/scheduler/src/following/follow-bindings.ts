@@ -99,7 +99,7 @@ async function compareDrafts(
     if (last === undefined) return;
     const { versions } = await bus.call(
       catalogContract.rpcs['definitions.confirm'],
-      { versions: drafts, schemas: [], worlds: [] },
+      { versions: drafts, schemas: [], worlds: [], sharing: true },
       serviceCall('scheduler', clock, TIMEOUT_MS, signal),
     );
     const changed = drafts.filter((_, index) => versions[index]?.state !== 'same');

@@ -1,15 +1,14 @@
 import { serviceCall } from '@orrery/bus';
-import {
-  catalogContract,
-  type DeploymentLifecycle,
-  runtimeContract,
-  ServiceError,
-  type VersionDefinition,
-} from '@orrery/contracts';
+import { catalogContract, type DeploymentLifecycle, runtimeContract, ServiceError } from '@orrery/contracts';
 import { transaction } from '@orrery/database';
 import { findFollowed } from '../store/syncs/followed-store.js';
 import { endSync, holdClaim, type SyncClaim } from '../store/syncs/sync-queue.js';
-import { endSchedules, type Facts, writeSchedules } from '../store/syncs/write-schedules.js';
+import {
+  type BoundDefinition,
+  endSchedules,
+  type Facts,
+  writeSchedules,
+} from '../store/syncs/write-schedules.js';
 import type { SchedulerContext } from './context.js';
 
 const TIMEOUT_MS = 10_000;
@@ -65,21 +64,31 @@ async function askLifecycle(
   }
 }
 
-/** What the bound versions say, by their ids. One that the catalog does not know is left out. */
+/**
+ * What the bound versions say, by their ids. One that the catalog does not know is left out. What has no room in a reply is
+ * asked for again.
+ */
 async function askDefinitions(
   { bus, clock }: SchedulerContext,
   { bindings }: DeploymentLifecycle,
   signal: AbortSignal,
-): Promise<ReadonlyMap<number, VersionDefinition>> {
-  const ids = [...new Set(bindings.map(({ versionId }) => versionId))];
-  const { versions } = await bus.call(
-    catalogContract.rpcs['definitions.confirm'],
-    { versions: ids.map((versionId) => ({ versionId, hash: '' })), schemas: [], worlds: [] },
-    serviceCall('scheduler', clock, TIMEOUT_MS, signal),
-  );
-  return new Map(
-    versions.flatMap((answer, index) =>
-      answer.state === 'changed' ? [[ids[index] ?? 0, answer.definition] as const] : [],
-    ),
-  );
+): Promise<ReadonlyMap<number, BoundDefinition>> {
+  const found = new Map<number, BoundDefinition>();
+  let ids = [...new Set(bindings.map(({ versionId }) => versionId))];
+  while (ids.length > 0) {
+    const { versions } = await bus.call(
+      catalogContract.rpcs['definitions.confirm'],
+      {
+        versions: ids.map((versionId) => ({ versionId, hash: '' })),
+        schemas: [],
+        worlds: [],
+        sharing: true,
+      },
+      serviceCall('scheduler', clock, TIMEOUT_MS, signal),
+    );
+    for (const answer of versions)
+      if ('definition' in answer) found.set(answer.definition.versionId, answer.definition);
+    ids = ids.filter((_, index) => versions[index]?.state === 'later');
+  }
+  return found;
 }

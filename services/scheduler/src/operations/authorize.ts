@@ -50,6 +50,10 @@ async function hasChangedDraft(
   const drafts = await draftsOf(db, deployment);
   if (drafts.length === 0) return false;
   const rpc = catalogContract.rpcs['definitions.confirm'];
-  const { versions } = await bus.call(rpc, { versions: drafts, schemas: [], worlds: [] }, call);
+  const { versions } = await bus.call(
+    rpc,
+    { versions: drafts, schemas: [], worlds: [], sharing: true },
+    call,
+  );
   return versions.some(({ state }) => state !== 'same');
 }

@@ -6,6 +6,9 @@ import type { SchemaDefinition, SharingVersion, VersionDefinition } from '@orrer
  */
 const MOST_BYTES = 8 * 1024 * 1024;
 
+/** Bytes of definitions that are read for a reply: those of locked versions hold copies of schemas, which are carried once. */
+const MOST_READ = 64 * 1024 * 1024;
+
 export const LATER = { state: 'later' as const };
 
 const bytesOf = (content: object): number => Buffer.byteLength(JSON.stringify(content));
@@ -22,7 +25,9 @@ export type Load = ReturnType<typeof startLoad>;
 export function startLoad(isSharing: boolean) {
   const schemas: SchemaDefinition[] = [];
   const places = new Map<string, number>();
+  const sizes: number[] = [];
   let bytes = 0;
+  let read = 0;
   let isFull = false;
   /** The first one is always taken, so that every call gets further. */
   const take = (more: number): boolean => {
@@ -41,7 +46,12 @@ export function startLoad(isSharing: boolean) {
     const longest = named.map(() => schemas.length + named.length);
     const size = bytesOf({ ...version, schemas: longest }) + bytesOf(added);
     if (!take(size)) return LATER;
-    for (const schema of added) places.set(keyOf(schema), schemas.push(schema) - 1);
+    for (const schema of added) {
+      sizes.push(bytesOf(schema));
+      places.set(keyOf(schema), schemas.push(schema) - 1);
+    }
+    for (const schema of named) read += sizes[places.get(keyOf(schema)) ?? 0] ?? 0;
+    isFull = read > MOST_READ;
     const definition: SharingVersion = {
       ...version,
       schemas: named.map((schema) => places.get(keyOf(schema)) ?? 0),

@@ -32,10 +32,11 @@ export function createLanes(parts: LaneParts) {
   const open = new Slots<QueuedItem>();
   const traced = isTraced();
   const turns = createTurns(parts.states);
+  const left = new WeakSet<QueuedItem>();
   /** What stayed behind it is decided without it. */
-  const giveUp = ({ item }: QueuedItem): void => {
-    if (item.turn === undefined) return;
-    turns.giveUp(item);
+  const giveUp = (queued: QueuedItem): void => {
+    if (queued.item.turn === undefined || left.has(queued)) return;
+    turns.giveUp(queued.item);
     batches.look();
   };
   const prepareAndQueue = (queued: QueuedItem): void => {
@@ -69,8 +70,12 @@ export function createLanes(parts: LaneParts) {
       inFlight.begin(partition);
       return new Promise<T>((resolve, reject) => {
         const end = () => {
-          if (open.take(number) !== undefined) inFlight.end(partition);
-          turns.left(item);
+          // One that was released has left already: another of the same turn may be in the lane by now.
+          if (open.take(number) !== undefined) {
+            inFlight.end(partition);
+            turns.left(item);
+            left.add(queued);
+          }
           waiting.settled(queued);
         };
         const queued: QueuedItem = {
@@ -82,7 +87,7 @@ export function createLanes(parts: LaneParts) {
           },
           reject: (error) => {
             // Also one that could not be prepared: it is tried again later, and nothing waits for that.
-            if (open.get(number) !== undefined) giveUp(queued);
+            giveUp(queued);
             end();
             // NotOwner goes to the router, an unknown error becomes `internal`.
             reject(error instanceof NotOwner ? error : toCallError(error));

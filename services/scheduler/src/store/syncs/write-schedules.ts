@@ -6,11 +6,14 @@ import { changeTiming, type Timing } from '../../core/schedules/schedule-rules.j
 import { holdSchedules, timingColumns, timingOf, writeLedger } from '../schedules/schedule-store.js';
 import type { DeploymentRow, ScheduleRow, Trx } from '../tables/schema.js';
 
+/** A version without its schemas, which say nothing of when it is due. */
+export type BoundDefinition = Omit<VersionDefinition, 'schemas'>;
+
 export interface Facts {
   /** As far as the deployment was followed before. */
   readonly known: DeploymentRow | undefined;
   readonly lifecycle: DeploymentLifecycle;
-  readonly definitions: ReadonlyMap<number, VersionDefinition>;
+  readonly definitions: ReadonlyMap<number, BoundDefinition>;
   /** When the lifecycle was asked for, and the time now, by the database's clock. */
   readonly askedAt: number;
   readonly now: number;
@@ -42,7 +45,7 @@ export async function writeSchedules(trx: Trx, facts: Facts): Promise<void> {
 interface Bound {
   readonly binding: BoundVersion;
   /** Undefined when the catalog has no such version any more. */
-  readonly definition: VersionDefinition | undefined;
+  readonly definition: BoundDefinition | undefined;
 }
 
 function replayOf(
@@ -79,7 +82,7 @@ const notYet = ({ known }: Facts): Timing => ({
 });
 
 /** A version has a schedule where its visibility says so. */
-function cronOf(definition: VersionDefinition | undefined): CronSchedule | null {
+function cronOf(definition: BoundDefinition | undefined): CronSchedule | null {
   const settings = definition?.executionSettings;
   if (settings?.visibility !== 'cron' || settings.cron === undefined) return null;
   const { schedule, timezone } = settings.cron;
