@@ -1,7 +1,7 @@
 import { openChainPusherDatabase } from '@orrery/chain-pusher/operator';
 import { createLogger } from '@orrery/service-kit';
 import { createTestDatabase } from '@orrery/testing';
-import { sql } from 'kysely';
+import { type QueryExecutorProvider, sql } from 'kysely';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { createProgram } from '../src/program.js';
 
@@ -24,19 +24,22 @@ async function prepare() {
     await program.parseAsync(['node', 'orrery', 'dead-letters', ...args]);
     return lines.join('\n');
   };
-  const put = (reason: string, seq = 7) =>
+  const put = (reason: string, seq = 7, db: QueryExecutorProvider = database.db) =>
     sql`
       insert into inbox_parked (consumer, ordering_key, seq, reason, payload)
-      values ('chain-pusher', ${DEPLOYMENT}, ${seq}, ${reason}, '{}')`.execute(database.db);
+      values ('chain-pusher', ${DEPLOYMENT}, ${seq}, ${reason}, '{}')`.execute(db);
   /** Does what was asked for, as a chain-pusher does: the row goes, and comes again where that was in vain. */
   const carryOut = (again?: string) =>
-    vi.waitFor(async () => {
-      const { rows } = await sql<{ resolution: string }>`
-        delete from inbox_parked where resolution is not null returning resolution`.execute(database.db);
-      expect(rows).toHaveLength(1);
-      if (again !== undefined) await put(again);
-      return rows[0]?.resolution;
-    });
+    vi.waitFor(() =>
+      // At once: the command looks again and again.
+      database.db.transaction().execute(async (trx) => {
+        const { rows } = await sql<{ resolution: string }>`
+          delete from inbox_parked where resolution is not null returning resolution`.execute(trx);
+        expect(rows).toHaveLength(1);
+        if (again !== undefined) await put(again, 7, trx);
+        return rows[0]?.resolution;
+      }),
+    );
   return { database, run, put, carryOut };
 }
 

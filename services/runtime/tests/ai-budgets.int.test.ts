@@ -72,7 +72,10 @@ async function holdBudgets() {
     if (isHeld) client.release();
     isHeld = false;
   };
-  const waiting = () => query(`select pid from pg_locks where locktype = 'advisory' and not granted`);
+  // The server has the databases of other tests too.
+  const waiting = () =>
+    query(`select pid from pg_locks where locktype = 'advisory' and not granted
+      and database = (select oid from pg_database where datname = current_database())`);
   return { waiting, release, [Symbol.asyncDispose]: release };
 }
 
