@@ -177,3 +177,9 @@ export function parseOrRefuse<T extends z.ZodType>(schema: T, value: unknown): z
   if (parsed.success) return parsed.data;
   throw refusal(problemsOf(parsed.error), 'The request');
 }
+
+/** Whether a `Prefer` header asks for an answer before the work is done (RFC 7240 §4.1). */
+export const prefersAsync = (prefer: string | undefined): boolean =>
+  prefer
+    ?.split(',')
+    .some((preference) => preference.split(';', 1)[0]?.trim().toLowerCase() === 'respond-async') ?? false;

@@ -3,8 +3,11 @@ import {
   type CallContext,
   catalogContract,
   MAX_LIMIT,
+  type ReplyOf,
   type RequestOf,
+  type SchemaDefinition,
   ServiceError,
+  type SharingVersion,
   type VersionBody,
   type VersionDefinition,
   type WorldTexts,
@@ -18,7 +21,6 @@ import {
 import { type Clock, createBatcher } from '@orrery/service-kit';
 import { LRUCache } from 'lru-cache';
 import type { MadeClaim, SchemaClaim } from '../../store/deployments/claim-store.js';
-import { createUnite, type UnitedReply } from './unite-schemas.js';
 
 export interface VersionClaim extends MadeClaim {
   readonly event: string;
@@ -243,4 +245,47 @@ function current<Key extends {}, Compiled extends {}, Definition>(
   const compiled = compile(answer.definition);
   cache.set(key, compiled);
   return compiled;
+}
+
+type SentReply = ReplyOf<(typeof catalogContract.rpcs)['definitions.confirm']>;
+type VersionAnswer = SentReply['versions'][number];
+
+/** A reply whose versions have their schemas. */
+interface UnitedReply extends Pick<SentReply, 'schemas' | 'worlds'> {
+  readonly versions: Exclude<VersionAnswer, { state: 'shared' }>[];
+}
+
+/** Schemas that are found again; what no version holds any more is not kept in memory for it. */
+const MAX_FOUND = 50_000;
+
+/**
+ * Gives the versions of a reply their schemas. All versions that are read hold one object for one schema: the schemas of a
+ * world may have megabytes. A catalog of the previous release answers whole versions.
+ */
+export function createUnite() {
+  const known = new LRUCache<string, WeakRef<SchemaDefinition>>({ max: MAX_FOUND });
+  const oneOf = (schema: SchemaDefinition): SchemaDefinition => {
+    const key = `${schema.schemaId} ${schema.hash}`;
+    const before = known.get(key)?.deref();
+    if (before === undefined) known.set(key, new WeakRef(schema));
+    return before ?? schema;
+  };
+  return ({ versions, schemas, worlds, sharedSchemas = [] }: SentReply): UnitedReply => {
+    const shared = sharedSchemas.map(oneOf);
+    const united = versions.map((answer) =>
+      answer.state === 'shared'
+        ? { state: 'changed' as const, definition: whole(answer.definition, shared) }
+        : answer,
+    );
+    return { versions: united, schemas, worlds };
+  };
+}
+
+function whole(version: SharingVersion, shared: readonly SchemaDefinition[]): VersionDefinition {
+  const named = version.schemas.map((place): [string, SchemaDefinition] => {
+    const schema = shared[place];
+    if (schema === undefined) throw new Error('a version names a schema that its reply does not have');
+    return [schema.name, schema];
+  });
+  return { ...version, schemas: Object.fromEntries(named) };
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { prefersAsync } from './execution.js';
+import { prefersAsync } from './rpc.js';
 
 it.each([
   ['respond-async', true],

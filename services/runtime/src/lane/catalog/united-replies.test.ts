@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createUnite } from './unite-schemas.js';
+import { createUnite } from './catalog-client.js';
 
 const schema = (schemaId: number, hash: string) => ({ schemaId, name: `s${schemaId}`, attributes: [], hash });
 const reply = (schemas: readonly unknown[], versions: readonly unknown[]) =>
