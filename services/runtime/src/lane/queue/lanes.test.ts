@@ -5,7 +5,8 @@ import type { DeploymentState } from '../../store/state/deployment-state.js';
 import { OpenRuns } from '../../store/state/deployment-state.js';
 import { PendingTimers } from '../../store/state/pending-timers.js';
 import { createBatches } from './lanes.js';
-import { createTurns, type LaneParts, type QueuedItem, type WaitingItems } from './queued-items.js';
+import type { LaneParts, QueuedItem, WaitingItems } from './queued-items.js';
+import { createTurns } from './resident-states.js';
 
 const stateOf = (id: number) =>
   ({

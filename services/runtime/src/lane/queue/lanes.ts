@@ -7,15 +7,14 @@ import { TURN_TO_STAGE, WHAT_RUNS } from '../../store/state/deployment-state.js'
 import type { WorkItem } from '../items/work-item.js';
 import { type DecidedBatch, decideBatch } from './decide-batch.js';
 import {
-  createTurns,
   createWaitingItems,
   type LaneParts,
   prepareItem,
   type QueuedItem,
   reasonToDrop,
-  type Turns,
   type WaitingItems,
 } from './queued-items.js';
+import { createTurns, type Turns } from './resident-states.js';
 
 /**
  * All deployments' lanes, together:

@@ -6,7 +6,7 @@ import type { CommitBatch } from '../../store/commit/commit-statement.js';
 import type { Recover } from '../../store/commit/recovery.js';
 import type { JournalForm } from '../../store/journal/journal-form.js';
 import { type Lease, NotOwner, partitionOf } from '../../store/leases/leases.js';
-import { type DeploymentState, type HoldName, isPaused } from '../../store/state/deployment-state.js';
+import type { DeploymentState, HoldName } from '../../store/state/deployment-state.js';
 import type { IdBlocks } from '../../store/state/id-blocks.js';
 import type { InstanceLoader } from '../../store/state/load-state.js';
 import type { CatalogClient } from '../catalog/catalog-client.js';
@@ -82,34 +82,6 @@ export interface LaneParts {
   readonly clock: Clock;
   readonly logger: Logger;
 }
-
-/**
- * The places of follow-ups without delay: other items of the deployment stay behind the first of them. One that gives its
- * place up is passed over until it has left its lane: a state that is read again has it at its place once more.
- */
-export function createTurns({ isCurrent, peek }: Pick<ResidentStates, 'isCurrent' | 'peek'>) {
-  const givenUp = new Set<string>();
-  return {
-    /** Whether a follow-up is to be decided before it. While the deployment is paused none is executed, so nothing waits for it. */
-    isBehind: ({ item, state }: QueuedItem): boolean => {
-      if (state === undefined || state.timers.next.size === 0) return false;
-      const first = state.timers.next.keys().find((turn) => !givenUp.has(turn));
-      if (first === undefined || first === item.turn) return false;
-      return !isPaused(state.row) && isCurrent(state);
-    },
-    giveUp: ({ deploymentId, turn }: WorkItem<unknown>): void => {
-      if (turn === undefined) return;
-      givenUp.add(turn);
-      peek(deploymentId)?.timers.next.delete(turn);
-    },
-    /** It has left its lane. */
-    left: ({ turn }: WorkItem<unknown>): void => {
-      if (turn !== undefined) givenUp.delete(turn);
-    },
-  };
-}
-
-export type Turns = ReturnType<typeof createTurns>;
 
 /**
  * Loads into memory what an item needs; items are prepared concurrently. `giveUp`: it cannot be decided before others.

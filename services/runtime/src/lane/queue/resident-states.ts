@@ -3,7 +3,8 @@ import { lifecycleEntry } from '../../core/deciding/lifecycle-entry.js';
 import type { Batch } from '../../store/commit/batch.js';
 import type { Staged } from '../../store/commit/stage-effects.js';
 import { type HeldPartitions, NotOwner, partitionOf } from '../../store/leases/leases.js';
-import type { DeploymentState, JournalHead } from '../../store/state/deployment-state.js';
+import { type DeploymentState, isPaused, type JournalHead } from '../../store/state/deployment-state.js';
+import type { WorkItem } from '../items/work-item.js';
 
 interface ResidentLimits {
   /** Bytes that all instances in memory may take, roughly. */
@@ -166,3 +167,37 @@ export const tailLost = ({ row }: DeploymentState, { seq, hash }: JournalEnd, no
     answer: () => ({ reply: undefined }),
   };
 };
+
+/**
+ * The places of follow-ups without delay: other items of the deployment stay behind the first of them. One that gives its
+ * place up is passed over until it has left its lane: a state that is read again has it at its place once more.
+ */
+export function createTurns({ isCurrent, peek }: Pick<ResidentStates, 'isCurrent' | 'peek'>) {
+  const givenUp = new Set<string>();
+  return {
+    /** Whether a follow-up is to be decided before it. While the deployment is paused none is executed, so nothing waits for it. */
+    isBehind: ({ item, state }: Prepared): boolean => {
+      if (state === undefined || state.timers.next.size === 0) return false;
+      const first = state.timers.next.keys().find((turn) => !givenUp.has(turn));
+      if (first === undefined || first === item.turn) return false;
+      return !isPaused(state.row) && isCurrent(state);
+    },
+    giveUp: ({ deploymentId, turn }: WorkItem<unknown>): void => {
+      if (turn === undefined) return;
+      givenUp.add(turn);
+      peek(deploymentId)?.timers.next.delete(turn);
+    },
+    /** It has left its lane. */
+    left: ({ turn }: WorkItem<unknown>): void => {
+      if (turn !== undefined) givenUp.delete(turn);
+    },
+  };
+}
+
+export type Turns = ReturnType<typeof createTurns>;
+
+/** An item, and the state that it was prepared against. */
+interface Prepared {
+  readonly item: Pick<WorkItem<unknown>, 'turn'>;
+  readonly state: DeploymentState | undefined;
+}
