@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createProgram } from '../program.js';
-import { ADVICE, Refusal } from './ask-server.js';
+import { ADVICE, allPages, Refusal } from './ask-server.js';
 
 const request = { method: 'GET', path: '/api/worlds' } as const;
 const problem = { status: 401, code: 'unauthorized', error: 'The token is not known.' };
@@ -76,4 +76,19 @@ describe('a refusal', () => {
     const unknown = { status: 400, code: 'unknown_ai_model', error: 'There is no AI model "x".' };
     expect(new Refusal(server, request, unknown).message).toMatch(/`orrery models list` shows the models\.$/);
   });
+});
+
+it('all pages are asked for, also beyond the 10,000 items that the service counts', async () => {
+  const asked: (string | undefined)[] = [];
+  const counted = { limit: 2, totalPages: 2, total: 4, totalIsMinimum: true as const };
+  const { data } = await allPages(async ({ page = '1' }) => {
+    asked.push(page);
+    return {
+      status: 200,
+      data: page === '4' ? ['last'] : ['a', 'b'],
+      pagination: { page: Number(page), ...counted },
+    };
+  });
+  expect(asked).toEqual(['1', '2', '3', '4']);
+  expect(data).toEqual(['a', 'b', 'a', 'b', 'a', 'b', 'last']);
 });

@@ -98,10 +98,12 @@ export async function allPages(
   return { ...answer, data };
 }
 
-function nextPage({ pagination }: ServerAnswer): Record<string, string> | undefined {
-  const { next, page = 1, totalPages = 1 } = pagination ?? {};
+function nextPage({ data, pagination }: ServerAnswer): Record<string, string> | undefined {
+  const { next, page = 1, limit = 1, totalPages = 1, totalIsMinimum = false } = pagination ?? {};
   if (next !== undefined) return next === null ? undefined : { cursor: next };
-  return page < totalPages ? { page: String(page + 1) } : undefined;
+  // The service counts no further than 10,000.
+  const mayFollow = totalIsMinimum && (data as unknown[]).length >= limit;
+  return page < totalPages || mayFollow ? { page: String(page + 1) } : undefined;
 }
 
 type Asked = Pick<ServerRequest, 'method' | 'path'>;

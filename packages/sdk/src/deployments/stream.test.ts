@@ -77,6 +77,51 @@ it('goes on after the heartbeats, which move past what is no execution', async (
   expect(lastIds()).toEqual(['1', '20']);
 });
 
+it.each([
+  ['an entry', block(52)],
+  ['a heartbeat', ': still here\nid: 51'],
+])(
+  'ends where %s is before what was told: the journal was cut, and its numbers come again',
+  async (_what, next) => {
+    const { told, lastIds } = await follow(
+      { after: 98 },
+      streaming([block(99), ': still here\nid: 100'], 'end'),
+      streaming([next, block(101)], 'open'),
+    );
+    expect(await told(1)).toEqual([99]);
+    await expect(told(1)).rejects.toMatchObject({ code: 'tail_lost', facts: { seq: 100 } });
+    expect(lastIds()).toEqual(['98', '100']);
+  },
+);
+
+it.each([
+  ['an address without a scheme', { url: '127.0.0.1:3000' }, '1'],
+  ['an empty path', { url: 'http://127.0.0.1:1' }, ''],
+  [
+    'a token that cannot be had',
+    { url: 'http://127.0.0.1:1', token: () => Promise.reject(new Error('no token')) },
+    '1',
+  ],
+])('throws for %s in place of trying for ever', async (_what, options, address) => {
+  const deployment = createOrrery(options).deployment('1', address);
+  await expect(deployment.stream().next()).rejects.not.toMatchObject({ code: 'network_error' });
+  if (address !== '')
+    await expect(deployment.stream({ after: 1 }).next()).rejects.not.toMatchObject({ code: 'network_error' });
+});
+
+it('throws what the program throws when the stream opens', async () => {
+  const { told } = await follow(
+    {
+      after: 1,
+      onConnection: () => {
+        throw new Error('of the program');
+      },
+    },
+    streaming([block(2)], 'open'),
+  );
+  await expect(told(1)).rejects.toThrow('of the program');
+});
+
 it('tells pushes', async () => {
   const push = 'event: push\ndata: {"chain":"base-sepolia","status":"confirmed"}';
   const { told } = await follow({ after: 1 }, streaming([push, block(2)], 'open'));

@@ -66,7 +66,7 @@ export async function* streamOf(
         }
       } catch (error) {
         if (signal?.aborted) return;
-        if (error instanceof OrreryError && !error.retryable) throw error;
+        if (!(error instanceof OrreryError && error.retryable)) throw error;
       }
       onConnection(false);
       // Also where the server has ended the stream: its next answer says why.
@@ -102,7 +102,9 @@ async function* entriesOf(
   signal: AbortSignal,
 ): AsyncGenerator<StreamEvent, void, undefined> {
   const told = event.event === 'execution' ? dataIn<LiveEntry>(event) : undefined;
-  const reached = Number(told?.seq ?? event.id ?? 0);
+  const reached = Number(told?.seq ?? event.id ?? position.seq);
+  // The service goes on at the journal's end where that is before what was told.
+  if (reached < position.seq) throw tailLost(reached, position);
   if (journal !== undefined) {
     const until = told === undefined ? reached : reached - 1;
     for await (const entry of journal.inOrder({ after: position.seq, until, signal }))
@@ -124,16 +126,19 @@ function dataIn<T>({ event, id, data }: ServerEvent): T {
   }
 }
 
+const tailLost = (reached: number, { seq, hash }: Position): OrreryError =>
+  new OrreryError({
+    code: 'tail_lost',
+    detail: `Entry ${reached} does not follow entry ${seq} as it was read. Read the deployment anew.`,
+    facts: { seq, ...(hash !== undefined && { hash }) },
+  });
+
 /** Tells an entry unless it was told before. @throws OrreryError `tail_lost` */
 function* advance(position: Position, entry: LiveEntry): Generator<StreamEvent, void, undefined> {
   const isNext = entry.seq === position.seq + 1;
   const link = isNext ? entry.prevHash : entry.seq === position.seq ? entry.hash : undefined;
   if (link !== undefined && position.hash !== undefined && link !== position.hash)
-    throw new OrreryError({
-      code: 'tail_lost',
-      detail: `Entry ${entry.seq} does not follow entry ${position.seq} as it was read. Read the deployment anew.`,
-      facts: { seq: position.seq, hash: position.hash },
-    });
+    throw tailLost(entry.seq, position);
   if (entry.seq <= position.seq) return;
   position.seq = entry.seq;
   position.hash = entry.hash;
@@ -149,7 +154,7 @@ export interface ServerEvent {
 
 /**
  * The blocks of an event stream. One that was cut off in the middle is left out. Ends with the stream.
- * @throws the connection's error, or `Error` when nothing arrives for `silenceMs`
+ * @throws OrreryError `network_error` when the connection fails, or nothing arrives for `silenceMs`
  */
 export async function* eventsOf(
   body: ReadableStream<Uint8Array>,
@@ -160,7 +165,9 @@ export async function* eventsOf(
   let rest = '';
   try {
     for (;;) {
-      const { value, done } = await within(silenceMs, reader.read());
+      const { value, done } = await within(silenceMs, reader.read()).catch((cause: unknown) => {
+        throw new OrreryError({ code: 'network_error', detail: 'The stream was lost.', cause });
+      });
       if (done) return;
       const blocks = (rest + decoder.decode(value, { stream: true })).split(/\r?\n\r?\n/);
       rest = blocks.pop() ?? '';

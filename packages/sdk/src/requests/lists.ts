@@ -57,13 +57,16 @@ export async function* pagesOf<P extends ListPath>(
     limit = LARGEST_PAGE,
     ...query
   } = (init as { query?: Paged } | undefined)?.query ?? {};
-  const isQuery = ['where', 'orderBy', 'cursor'].some((name) => name in query);
+  const isQuery = ['where', 'orderBy', 'cursor', 'count'].some(
+    (name) => (query as Record<string, unknown>)[name] !== undefined,
+  );
   let which: object | undefined = isQuery ? {} : { page: first };
   for (let page = first; which !== undefined; page += 1) {
     const paged = { ...init, query: { ...query, limit, ...which } };
     const { body } = await (answer as Ask<P>)('get', path, paged);
     yield body;
-    which = isQuery ? nextOf(body.pagination) : body.data.length < limit ? undefined : { page: page + 1 };
+    const isLast = body.data.length < limit || isLastOf(body.pagination, page);
+    which = isQuery ? nextOf(body.pagination) : isLast ? undefined : { page: page + 1 };
   }
 }
 
@@ -71,6 +74,10 @@ interface Paged {
   readonly page?: number;
   readonly limit?: number;
 }
+
+/** Asked for one page more, the service would refuse the one beyond 100,000 items. */
+const isLastOf = (pagination: Pagination | CursorPagination, page: number): boolean =>
+  'totalPages' in pagination && pagination.totalIsMinimum !== true && page >= pagination.totalPages;
 
 const nextOf = (pagination: Pagination | CursorPagination): object | undefined =>
   'next' in pagination && pagination.next !== null ? { cursor: pagination.next } : undefined;

@@ -195,3 +195,26 @@ it('encodes names in paths, and refuses those that a URL cannot hold', async () 
   expect(await errorOf(remove)).toBeInstanceOf(RangeError);
   expect(received).toHaveLength(1);
 });
+
+it('pages a list to its end, however its parameters are left out, and asks for none beyond the last', async () => {
+  const page = (count: number, pagination: object): Step =>
+    answering(
+      Array.from({ length: count }, (_, n) => ({ id: n })),
+      200,
+      { pagination: { limit: 100, ...pagination } },
+    );
+  const { orrery, received } = await against(
+    page(100, { page: 1, totalPages: 2, total: 200 }),
+    page(100, { page: 2, totalPages: 2, total: 200 }),
+  );
+  const path = { worldAddress: '1', address: '2' };
+  const query = { entitySchema: 'horse', where: undefined } as { entitySchema: string };
+  const pages = orrery.pages('/api/worlds/{worldAddress}/deployments/{address}/entity-instances', {
+    path,
+    query,
+  });
+  let items = 0;
+  for await (const { data } of pages) items += data.length;
+  expect([items, received.length]).toEqual([200, 2]);
+  expect(received.map(({ url }) => new URL(url, 'http://x').searchParams.get('page'))).toEqual(['1', '2']);
+});

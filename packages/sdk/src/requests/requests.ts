@@ -83,12 +83,19 @@ export function createRequests({ url, token, fetch: given, retryForMs = 30_000 }
   };
   return {
     answer: answer as Requests['answer'],
-    open: async (path, headers, signal) =>
-      send(`${url.replace(/\/$/, '')}${path}`, {
+    open: async (path, headers, signal) => {
+      const address = `${url.replace(/\/$/, '')}${path}`;
+      const init = {
         headers: { ...(await authorization(path)), ...headers },
         signal,
         cache: 'no-store',
-      }),
+      } as const;
+      // What no request can be made of is no failure of the network: it would be tried for ever.
+      new Request(address, init);
+      return send(address, init).catch((cause: unknown) => {
+        throw networkError(address, cause);
+      });
+    },
   };
 }
 
