@@ -1,7 +1,7 @@
 import { createLogger, systemClock } from '@orrery/service-kit';
 import { expect, it, vi } from 'vitest';
 import type { FactDelivery } from '../ports/transport.js';
-import { createMessageLog } from './hub.js';
+import { createMessageLog } from './message-log.js';
 
 const open = (maxCharacters?: number) => {
   const lines: string[] = [];

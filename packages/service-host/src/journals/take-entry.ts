@@ -173,4 +173,4 @@ const LOCK_NOT_AVAILABLE = '55P03';
 const isPassing = (error: unknown): boolean =>
   ['conflict', 'unavailable', 'storage_full', 'unknown_outcome'].includes(
     classifyPostgresError(error).kind,
-  ) || (error as { readonly code?: unknown }).code === LOCK_NOT_AVAILABLE;
+  ) || (error as { readonly code?: unknown } | null | undefined)?.code === LOCK_NOT_AVAILABLE;

@@ -106,14 +106,12 @@ function readContract(pointer: string, schema: JsonObject | null): ReadContract 
 }
 
 /** The paths of filters must be in the input. */
-const wrongFilters = (
-  { readEntities }: StoredVersion,
-  contract?: CompiledContract,
-  input = contract && { contract, work: coverWork() },
-): FieldProblem[] =>
-  readEntities.flatMap(({ filter = [] }, entity) =>
+function wrongFilters({ readEntities }: StoredVersion, contract?: CompiledContract): FieldProblem[] {
+  const input = contract && { contract, work: coverWork() };
+  return readEntities.flatMap(({ filter = [] }, entity) =>
     filter.flatMap((path, index) => filterProblems(`/readEntities/${entity}/filter/${index}`, path, input)),
   );
+}
 
 /** A search must be a condition and an order. */
 const wrongSearches = ({ readEntities }: StoredVersion): FieldProblem[] =>
