@@ -23,6 +23,10 @@ export class FairSlots {
     return this.#taken >= this.slots;
   }
 
+  get isIdle(): boolean {
+    return this.#taken === 0;
+  }
+
   /** Rejects with the signal's reason when it aborts before the work has begun. */
   async run<T>(
     { who, isFirst }: { readonly who: string; readonly isFirst: boolean },

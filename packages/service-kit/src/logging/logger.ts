@@ -81,14 +81,18 @@ function stackOf(err: unknown): string {
 export function turnWriter(sink: LogDestination): LogDestination {
   let lines = '';
   const flush = () => {
+    process.off('exit', flush);
     const text = lines;
     lines = '';
     if (text !== '') sink.write(text);
   };
-  process.on('exit', flush);
   return {
     write: (line) => {
-      if (lines === '') setImmediate(flush);
+      if (lines === '') {
+        setImmediate(flush);
+        // Of this turn alone: a process may have many loggers.
+        process.on('exit', flush);
+      }
       lines += line;
     },
   };
