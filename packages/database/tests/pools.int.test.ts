@@ -3,6 +3,7 @@ import {
   ConnectionLost,
   type Connections,
   PoolExhausted,
+  prepared,
   toCallError,
   toServiceError,
 } from '@orrery/database';
@@ -77,6 +78,15 @@ describe('connections beside others', () => {
       `select generic_plans::int, custom_plans::int from pg_prepared_statements where name = 'one'`,
     );
     expect(plans.rows).toEqual([{ generic_plans: 3, custom_plans: 0 }]);
+  });
+
+  it('give a connection up whose statement no longer fits its table', async () => {
+    const { db } = await openBeside({ maxConnections: 1 });
+    const read = prepared<{ id: number }>('stale', 'select * from items where id = $1');
+    await read(db, [1]);
+    await sql`alter table items add column newer int`.execute(db);
+    await expect(read(db, [1])).rejects.toThrow('cached plan must not change result type');
+    expect(await read(db, [1])).toEqual([]);
   });
 
   it('read once more on another connection when the first one turns out to be lost', async () => {

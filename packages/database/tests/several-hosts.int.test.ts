@@ -30,6 +30,14 @@ describe('an address with several hosts', () => {
     return database;
   };
 
+  it('says what all servers say', async () => {
+    const [primary, standby] = [postgres.primary.url, postgres.standby.url].map(folderOf);
+    const absent = `postgres://orrery@/absent?host=${primary},${standby}`;
+    await expect(open(absent)).rejects.toThrow('has no such database: create it');
+    const standbys = `postgres://orrery@/orrery?host=${standby},${standby}`;
+    await expect(open(standbys)).rejects.toThrow('it is a standby');
+  });
+
   it('leads to the one that takes writes, and to its successor once that one is gone', async () => {
     const { db } = await open();
     await sql`create table notes (text text not null)`.execute(db);

@@ -1,3 +1,4 @@
+import { query } from '@orrery/testing/servers';
 import { describe, expect, it } from 'vitest';
 import { codeOf, type House, OTHER, plantDeployment, prepareHouse, refusalOf } from './running-runtime.js';
 
@@ -61,6 +62,28 @@ describe('deployments', () => {
     expect(await codeOf(call('deployments.update', { params, body: { aiModelId: 'none' } }))).toBe(
       'unknown_ai_model',
     );
+  });
+
+  it('are read and executed by connections that parsed before a newer release has added columns', async () => {
+    const { params, deployment, execute, history } = await plantDeployment(house);
+    const byId = { ...params, address: String(deployment.id) };
+    const use = async (id: string) => {
+      await execute({ id });
+      const instance = { ...params, instanceId: id };
+      await call('instances.get', { params: instance });
+      await call('instances.list', { params });
+      for (const one of [params, byId]) await call('deployments.get', { params: one });
+      return history({ include: 'all' });
+    };
+    await use('before');
+    const tables = await query<{ name: string }>(
+      house.databaseUrl,
+      "select table_name as name from information_schema.tables where table_schema = 'runtime'",
+    );
+    for (const { name } of tables)
+      await query(house.databaseUrl, `alter table runtime.${name} add column newer int`);
+    for (let n = 0; n < 3; n += 1)
+      expect((await use(`after-${n}`))[0]).toMatchObject({ status: 'succeeded' });
   });
 
   it('are gone at once when deleted, and their claims with them', async () => {

@@ -45,7 +45,7 @@ export interface ServeOptions {
 
 export interface PublishOptions {
   /**
-   * A message with the id of an earlier one of its kind is stored once. Over NATS an id is remembered for 30 seconds at
+   * A message with the id of an earlier one of its kind is stored once. Over NATS an id is remembered for 15 seconds at
    * least, within one process the last 10,000 of a kind.
    */
   id: string;

@@ -1,6 +1,7 @@
 import { type Clock, FIRST_CONTACT, type Logger, retry, StartupError } from '@orrery/service-kit';
 import type pg from 'pg';
 import { describeAddress } from './database-hosts.js';
+import { NoPrimary } from './primary-locator.js';
 
 /** Debian 12's server, and the oldest that the SQL here is written for. */
 const OLDEST_MAJOR = 15;
@@ -63,8 +64,9 @@ async function serverVersion(pool: pg.Pool): Promise<{ major: number; text: stri
 
 const adviceFor = (error: unknown) => ADVICE[String((error as { code?: unknown }).code)];
 
-/** The code is enough (`ECONNREFUSED`); messages of the driver never contain the password. */
+/** The code is enough (`ECONNREFUSED`), unless there are several servers; messages of the driver never contain the password. */
 function reasonOf(error: unknown): string {
   const { code, message } = error as { code?: string; message?: string };
+  if (error instanceof NoPrimary) return error.message;
   return code ?? message ?? 'no answer';
 }

@@ -8,6 +8,7 @@ import {
   CommitRefused,
   ConnectionLost,
   classifyPostgresError,
+  hasStalePlan,
   noteConnectionError,
   noteUnbegun,
   OutcomeUnknown,
@@ -214,7 +215,7 @@ async function connectInTime(pool: pg.Pool): Promise<pg.PoolClient> {
 
 function guardedClient(client: pg.PoolClient, readOnly = false): PostgresPoolClient {
   let lost = false;
-  /** Another session may be at another server, or under another default. */
+  /** Another session may be at another server, or under another default, or has parsed its statements anew. */
   let isOver = false;
   let inTransaction = false;
   const query = async (text: string, values: readonly unknown[]): Promise<PostgresQueryResult<unknown>> => {
@@ -228,7 +229,7 @@ function guardedClient(client: pg.PoolClient, readOnly = false): PostgresPoolCli
       if (text === 'commit' || text === 'rollback') inTransaction = false;
       return result as never;
     } catch (error) {
-      if (!readOnly && takesNoWrites(error)) isOver = true;
+      if ((!readOnly && takesNoWrites(error)) || hasStalePlan(error)) isOver = true;
       if (classifyPostgresError(error).kind !== 'unknown_outcome') throw error;
       lost = true;
       const harmless = readOnly || (inTransaction && text !== 'commit');

@@ -40,8 +40,7 @@ export function createPrimaryLocator(
   const search = () =>
     Promise.any(hosts.map(ask)).catch((error: AggregateError) => {
       found = undefined;
-      const reasons = error.errors.map(({ message }: Error) => message);
-      throw new NoPrimary(`no server takes writes (${reasons.join('; ')})`);
+      throw new NoPrimary(error.errors);
     });
   return {
     locate: () => {
@@ -54,8 +53,15 @@ export function createPrimaryLocator(
   };
 }
 
-/** Classified as a server that refuses connections: nothing was applied, and it may work soon. */
-class NoPrimary extends Error {
+/** Nothing was applied, and it may work soon; where all servers refuse it for one reason, it has the code of that. */
+export class NoPrimary extends Error {
   override readonly name = 'NoPrimary';
-  readonly code = 'ECONNREFUSED';
+  readonly code: string;
+
+  constructor(errors: readonly Error[]) {
+    super(`no server takes writes (${errors.map(({ message }) => message).join('; ')})`);
+    const codes = new Set(errors.map(({ cause }) => (cause as { code?: string }).code));
+    const [code] = codes.size === 1 ? codes : [];
+    this.code = code ?? 'ECONNREFUSED';
+  }
 }

@@ -5,6 +5,7 @@ import {
   ConnectionLost,
   classifyPostgresError,
   isUniqueViolation,
+  noteConnectionError,
   noteUnbegun,
   OutcomeUnknown,
   PoolExhausted,
@@ -35,6 +36,7 @@ describe('classifyPostgresError', () => {
     [withCode('ENOENT', { syscall: 'connect' }), 'unavailable'],
     [withCode('ETIMEDOUT', { syscall: 'connect' }), 'unavailable'],
     [withCode('53100'), 'storage_full'],
+    [withCode('53100', { severity: 'PANIC' }), 'unknown_outcome'],
     [withCode('53200'), 'unavailable'],
     [
       Object.assign(new Error('could not write to file "x": No space left on device'), { code: '58030' }),
@@ -63,6 +65,17 @@ describe('classifyPostgresError', () => {
     [undefined, 'other'],
     ['text', 'other'],
   ])('takes %s for %s', (error, kind) => {
+    expect(classifyPostgresError(error)).toEqual({ kind });
+  });
+
+  it.each([
+    [withCode('ECONNABORTED', { syscall: 'read' }), 'unknown_outcome'],
+    [withCode('EHOSTUNREACH', { syscall: 'read' }), 'unknown_outcome'],
+    [withCode('ENETUNREACH', { syscall: 'write' }), 'unknown_outcome'],
+    [withCode('ERR_SSL_DECRYPTION_FAILED_OR_BAD_RECORD_MAC'), 'unknown_outcome'],
+    [withCode('EHOSTUNREACH', { syscall: 'connect' }), 'unavailable'],
+  ])('takes %s of a connection of ours for %s', (error, kind) => {
+    noteConnectionError(error);
     expect(classifyPostgresError(error)).toEqual({ kind });
   });
 

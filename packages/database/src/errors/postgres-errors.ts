@@ -105,6 +105,7 @@ const TEXTS: readonly (readonly [RegExp, 'unavailable' | 'storage_full' | 'unkno
 interface DriverError {
   readonly code?: unknown;
   readonly constraint?: unknown;
+  readonly severity?: unknown;
   readonly syscall?: unknown;
   readonly message?: unknown;
 }
@@ -116,16 +117,28 @@ const unbegun = new WeakSet<object>();
 export const noteUnbegun = (error: object): void => void unbegun.add(error);
 export const isUnbegun = (error: object): boolean => unbegun.has(error);
 
+/** A statement that was parsed before a table changed: each use of it in this session is refused (PostgreSQL's `plancache.c`). */
+export const hasStalePlan = (error: unknown): boolean =>
+  (error as DriverError | null)?.code === '0A000' &&
+  /^cached plan must not change/.test(String((error as DriverError).message));
+
+/** Errors of sockets look alike, whoever was called; these are those of our connections. */
+const connectionErrors = new WeakSet<object>();
+
+export const noteConnectionError = (error: object): void => void connectionErrors.add(error);
+
 /** Says what an error thrown by a query (and by nothing else) means. Never throws. */
 export function classifyPostgresError(error: unknown): PostgresFailure {
   if (error instanceof ConnectionLost || error instanceof PoolExhausted) return { kind: 'unavailable' };
   if (error instanceof OutcomeUnknown) return { kind: 'unknown_outcome' };
   if (typeof error !== 'object' || error === null) return { kind: 'other' };
-  const { code, constraint, message, syscall } = error as DriverError;
+  const { code, constraint, message, severity, syscall } = error as DriverError;
   const text = typeof message === 'string' ? message : '';
   const kind = KINDS[String(code)] ?? TEXTS.find(([pattern]) => pattern.test(text))?.[1] ?? 'other';
   if (syscall === 'connect' || isUnbegun(error))
     return { kind: kind === 'storage_full' ? kind : 'unavailable' };
+  // Whatever broke the socket, and whatever a server said last that then recovers from its log: a commit may have passed.
+  if (connectionErrors.has(error) || severity === 'PANIC') return { kind: 'unknown_outcome' };
   const broken = CONSTRAINTS[String(code)];
   if (broken !== undefined) return { kind: broken, constraint: String(constraint ?? '') };
   return { kind };
@@ -139,11 +152,6 @@ export function isUniqueViolation(error: unknown, constraint?: string): boolean 
 
 /** A standby, or a database that its operator has made read-only. A session stays read-only until it ends. */
 export const takesNoWrites = (error: unknown): boolean => (error as DriverError | null)?.code === '25006';
-
-/** Errors of sockets look alike, whoever was called; these are those of our connections. */
-const connectionErrors = new WeakSet<object>();
-
-export const noteConnectionError = (error: object): void => void connectionErrors.add(error);
 
 /** Errors that the driver or Kysely makes itself. */
 const OWN_TEXTS =

@@ -106,10 +106,15 @@ export const databaseUrl = z
 /** A NATS address, or several separated by commas. */
 export const natsUrl = z
   .string()
-  .refine((text) =>
-    text.split(',').every((one) => /^(nats|tls|ws|wss):\/\//.test(one.trim()) && URL.canParse(one.trim())),
-  )
-  .describe('a NATS address such as nats://host:4222');
+  .refine((text) => {
+    const all = text.split(',').map((one) => one.trim());
+    // A connection that is to be encrypted is so to all of them.
+    const isOfOneKind = ['nats://', 'tls://'].some((kind) => all.every((one) => one.startsWith(kind)));
+    return isOfOneKind && all.every((one) => URL.canParse(one));
+  })
+  .describe(
+    'a NATS address such as nats://host:4222, or several that all begin with nats:// or all with tls://',
+  );
 
 /** A Redis address. */
 export const redisUrl = urlWith(['redis', 'rediss'], 'a Redis address such as redis://host:6379');

@@ -115,6 +115,8 @@ describe('variables', () => {
     [databaseUrl, 'postgres:/orrery'],
     [databaseUrl, 'postgres://u@one,,two/orrery'],
     [natsUrl, 'nats://a:4222,http://b'],
+    [natsUrl, 'nats://a:4222,tls://b'],
+    [natsUrl, 'wss://a:443'],
     [redisUrl, 'localhost:6379'],
     [port, '1e3'],
     [port, '-1'],

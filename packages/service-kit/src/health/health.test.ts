@@ -1,3 +1,5 @@
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { StartupError } from '../environment/environment.js';
 import { type Clock, systemClock } from '../timing/clock.js';
@@ -96,6 +98,16 @@ describe('startHealthServer', () => {
     expect((await get('/readyz')).status).toBe(503);
     expect(await (await get('/metrics')).text()).toBe('up 1\n');
     expect((await get('/other')).status).toBe(404);
+  });
+
+  it('answers a path that is no address', async () => {
+    const { port, get } = await serve();
+    for (const path of ['//', 'http://[', '*']) {
+      const socket = connect(port, '127.0.0.1');
+      socket.end(`GET ${path} HTTP/1.1\r\nHost: health\r\nConnection: close\r\n\r\n`);
+      expect(await text(socket)).toMatch(/^HTTP\/1\.1 404 /);
+    }
+    expect((await get('/healthz')).status).toBe(200);
   });
 
   it('says what to do when the port is taken', async () => {

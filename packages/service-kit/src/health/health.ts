@@ -118,7 +118,7 @@ export async function startHealthServer({
   metrics,
 }: HealthServerOptions): Promise<AsyncDisposable & { readonly port: number }> {
   const server = createServer({ requestTimeout: 5000, headersTimeout: 5000 }, (request, response) => {
-    const path = new URL(request.url ?? '/', 'http://health').pathname;
+    const [path] = (request.url ?? '/').split('?', 1);
     servePath(path, response, { health, metrics }).catch(() => response.writeHead(500).end());
   });
   const listening = await listen(server, { host, port, variable: 'HEALTH_PORT' });
@@ -126,7 +126,7 @@ export async function startHealthServer({
 }
 
 async function servePath(
-  path: string,
+  path: string | undefined,
   response: ServerResponse,
   { health, metrics }: Pick<HealthServerOptions, 'health' | 'metrics'>,
 ): Promise<void> {

@@ -16,12 +16,12 @@ import type { Commitments } from '../../core/randomness/secrets.js';
 import { awayFrom } from '../leases/homes.js';
 import { partitionOf } from '../leases/leases.js';
 import {
-  BESIDE_COLUMNS,
   type DeploymentRow,
   IS_CODE_PUBLIC,
   IS_KEPT,
   isPaused,
   RANDOMNESS,
+  ROW_COLUMNS,
 } from '../state/deployment-state.js';
 import type { Db } from '../tables/schema.js';
 
@@ -172,7 +172,7 @@ function byReference<Row>(name: string, columns: string): ByReference<Row> {
     'id' in reference ? byId(db, [reference.id]) : byAddress(db, [reference.address]);
 }
 
-const wholeRow = byReference<DeploymentRow>('deployment', `d.*, ${BESIDE_COLUMNS}`);
+const wholeRow = byReference<DeploymentRow>('deployment', ROW_COLUMNS);
 /** What `see` reads: a locked deployment's row is large. */
 const seenRow = byReference<Visible & Omit<SeenDeployment, 'isOwner'>>(
   'seen-deployment',

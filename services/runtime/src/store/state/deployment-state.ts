@@ -34,8 +34,19 @@ export const IS_KEPT = '(select w.is_kept from what_if_forks w where w.deploymen
 /** `randomness` of the deployment `d`. */
 export const RANDOMNESS = '(select c.commitments from randomness c where c.deployment_id = d.id)';
 
-/** What a row of the deployment `d` has beside its own columns. */
-export const BESIDE_COLUMNS = `${IS_KEPT} as is_kept, ${IS_CODE_PUBLIC} as is_code_public, ${RANDOMNESS} as randomness`;
+/** The columns of the deployment `d` by their names: a newer release may have added others. */
+const OWN_COLUMNS = [
+  ...['id', 'address', 'world_id', 'world_address', 'owner_account_id', 'name', 'description', 'mode'],
+  ...['is_public', 'owner_paused', 'operator_paused', 'account_paused', 'is_llm_public', 'ai_model_id'],
+  ...['ai_daily_budget_usd', 'pay_to_address', 'locked_at', 'definition_hash', 'locked_definition', 'source'],
+  ...['deleted_at', 'created_at', 'updated_at'],
+].map((name) => `d.${name}`);
+
+/** A row of the deployment `d`, as `DeploymentRow` says. */
+export const ROW_COLUMNS = [
+  ...OWN_COLUMNS,
+  ...[`${IS_KEPT} as is_kept`, `${IS_CODE_PUBLIC} as is_code_public`, `${RANDOMNESS} as randomness`],
+].join(', ');
 
 /** An event bound to a version. */
 export interface Binding extends Readonly<Omit<BindingRecord, 'createdAt' | 'updatedAt'>> {

@@ -9,7 +9,6 @@ import { BINDING_OBJECT } from './bindings.js';
 import type { ClaimedMessages } from './claimed-messages.js';
 import {
   awaitsPayment,
-  BESIDE_COLUMNS,
   type Binding,
   type ClaimedSchema,
   type DeploymentRow,
@@ -19,6 +18,7 @@ import {
   keyIdOf,
   type OpenRun,
   OpenRuns,
+  ROW_COLUMNS,
 } from './deployment-state.js';
 import { createInstanceMemory, type InstanceMemory, type MemoryInstance } from './instance-memory.js';
 import { PendingTimers, type TimerName } from './pending-timers.js';
@@ -46,7 +46,7 @@ export async function loadState(
   { messages, now }: { readonly messages: ClaimedMessages; readonly now: number },
 ): Promise<DeploymentState | undefined> {
   const { rows } = await sql<LoadedRow>`
-    select d.*, ${sql.raw(BESIDE_COLUMNS)},
+    select ${sql.raw(ROW_COLUMNS)},
       jsonb_build_object('seq', h.seq, 'hash', h.hash, 'totals', h.totals) as head,
       (select j.executed_at from journal j where j.deployment_id = h.deployment_id and j.seq = h.seq) as head_at,
       (select jsonb_agg(${sql.raw(BINDING_OBJECT)} order by b.id)
