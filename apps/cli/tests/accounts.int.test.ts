@@ -2,6 +2,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTestDatabase, type TestDatabase } from '@orrery/testing';
+import { query } from '@orrery/testing/servers';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createProgram } from '../src/program.js';
 
@@ -52,6 +53,30 @@ describe('orrery accounts', () => {
     expect(await run('accounts', 'quota', '1', '--ai-usd-per-day', 'lots')).toContain(
       'It must be an amount such as 2.50.',
     );
+  });
+
+  it('refuses a quota that no service could count, and a page before the first', async () => {
+    for (const quota of ['--worlds', '--deployments', '--pushes-per-day'])
+      expect(await run('accounts', 'quota', '1', quota, '9999999999')).toContain('up to 999,999,999');
+    expect(await run('accounts', 'list', '--page', '0')).toContain('Pages have numbers from 1.');
+  });
+
+  it('creates a key that ends when it is said', async () => {
+    const time = '2126-01-01T00:00:00Z';
+    for (const account of [[], ['--account', '1']])
+      await run('keys', 'create', '--name', 'visitor', '--expires-at', time, ...account);
+    const rows = await query(
+      database.url,
+      "select expires_at from gateway.keys where name = 'visitor' and expires_at = $1",
+      [time],
+    );
+    expect(rows).toHaveLength(2);
+    for (const wrong of ['friday', '2020-01-01T00:00:00Z'])
+      expect(await run('keys', 'create', '--expires-at', wrong)).toContain(
+        `${wrong} is no time that is to come`,
+      );
+    for (const option of [['--url', 'http://127.0.0.1:1'], ['--json']])
+      expect(await run('keys', 'create', ...option)).toContain(`${option[0]} goes with --own`);
   });
 
   it('says that there is no such deployment', async () => {

@@ -1,4 +1,5 @@
 import { type Scope, scope } from '@orrery/contracts';
+import { StartupError } from '@orrery/service-kit';
 import { type Command, InvalidArgumentError } from 'commander';
 import { askFor, operationNamed, performNamed } from '../operations/perform-operation.js';
 import { type ServerOptions, urlOf, withServerOptions } from '../server/find-server.js';
@@ -51,7 +52,7 @@ export function addKeysCommands(program: Command, context: CommandContext): void
     )
     .option(
       '--expires-at <time>',
-      'with --own or --wallet: when it ends, such as 2027-01-01T00:00:00Z; with --own by default with the key of --key',
+      'when it ends, such as 2027-01-01T00:00:00Z; with --own by default with the key of --key, otherwise never',
     );
   withServerOptions(create)
     .option('--json', 'with --own: print the data as JSON')
@@ -61,7 +62,10 @@ export function addKeysCommands(program: Command, context: CommandContext): void
         const { name, scopes, expiresAt } = options;
         const request = { body: { name, scopes, expiresAt } };
         await performNamed('keys.create', () => request, options, context);
-      } else await (await inDatabase()).createKeyRow(options, context);
+      } else {
+        refuseServerOptions(options);
+        await (await inDatabase()).createKeyRow(options, context);
+      }
     });
   const list = keys.command('list').description('list keys').option('--account <id>', ACCOUNT, accountId);
   withServerOptions(list)
@@ -83,6 +87,15 @@ export function addKeysCommands(program: Command, context: CommandContext): void
         ? performNamed('keys.revoke', () => ({ params: { id } }), options, context)
         : (await inDatabase()).revokeKeyRow(options.account, id, context),
     );
+}
+
+/** The operator's keys are made in the database of `DATABASE_URL`, whichever server is named. */
+function refuseServerOptions({ url, key, json }: CreateOptions): void {
+  const given = Object.entries({ '--url': url, '--key': key, '--json': json }).find(([, value]) => value);
+  if (given === undefined) return;
+  throw new StartupError(
+    `${given[0]} goes with --own, a key of your own account over the API. Without --own and --wallet the operator creates a key in the database (DATABASE_URL).`,
+  );
 }
 
 function scopeList(text: string): Scope[] {

@@ -16,6 +16,7 @@ import {
 } from '@orrery/gateway/accounts';
 import { StartupError } from '@orrery/service-kit';
 import type { Kysely } from 'kysely';
+import { z } from 'zod';
 import type { Server } from '../server/find-server.js';
 import type { CommandContext } from '../terminal/context.js';
 import { formatRows } from '../terminal/format-rows.js';
@@ -77,17 +78,22 @@ interface NewKey {
   /** Its owner; without one a new account is created. */
   readonly account?: number;
   readonly scopes: Scope[];
+  /** When it ends; without it never. */
+  readonly expiresAt?: string;
 }
 
 export function createKeyRow(
-  { name, account, scopes }: NewKey,
+  { name, account, scopes, expiresAt: text }: NewKey,
   { env, write }: CommandContext,
 ): Promise<void> {
+  const expiresAt = text === undefined ? null : timeOf(text);
   return withAccounts(env, async (db) => {
     if (account !== undefined) await requireAccount(db, account);
     const owner =
-      account === undefined ? await createAccountWithKey(db, { name }, { name, scopes }) : undefined;
-    const key = owner?.key ?? (await createKey(db, account as number, { name, scopes }));
+      account === undefined
+        ? await createAccountWithKey(db, { name }, { name, scopes, expiresAt })
+        : undefined;
+    const key = owner?.key ?? (await createKey(db, account as number, { name, scopes, expiresAt }));
     write(`account ${owner?.account.id ?? account}, key ${key.id}, scopes ${key.scopes.join(',')}`);
     write(key.token);
     if (owner !== undefined)
@@ -95,6 +101,14 @@ export function createKeyRow(
         `Account ${owner.account.id} is new and owns nothing yet. For a key of your own account: orrery keys create --own --name ${JSON.stringify(name)}`,
       );
   });
+}
+
+/** @throws StartupError for another text, and for a time that has passed */
+function timeOf(text: string): Date {
+  const { success } = z.iso.datetime({ offset: true }).safeParse(text);
+  const time = new Date(text);
+  if (success && time.getTime() > Date.now()) return time;
+  throw new StartupError(`--expires-at ${text} is no time that is to come: 2027-01-01T00:00:00Z is one.`);
 }
 
 export function listKeyRows(account: number, { env, write }: CommandContext): Promise<void> {

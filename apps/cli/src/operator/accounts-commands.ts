@@ -4,6 +4,12 @@ import { type ServerOptions, serverOf, withServerOptions } from '../server/find-
 import type { CommandContext } from '../terminal/context.js';
 import { numberLike, wholeNumber } from '../terminal/options.js';
 
+/** As much as the services that count can store, with room. */
+const count = numberLike(
+  /^\d{1,9}$/,
+  'It must be a whole number up to 999,999,999. A quota that is not given is unlimited.',
+);
+const pageNumber = numberLike(/^[1-9]\d{0,8}$/, 'Pages have numbers from 1.');
 const dollars = numberLike(/^\d{1,9}(\.\d{1,6})?$/, 'It must be an amount such as 2.50.');
 
 /** Loaded when a command needs it: so no other waits for the database's driver. */
@@ -17,7 +23,7 @@ export function addAccountsCommands(program: Command, context: CommandContext): 
   accounts
     .command('list')
     .description('list the accounts, 100 per page')
-    .option('--page <number>', 'page number, from 1', wholeNumber, 1)
+    .option('--page <number>', 'page number, from 1', pageNumber, 1)
     .action(async ({ page }: { page: number }) => (await work()).listAccountRows(page, context));
   accounts
     .command('disable')
@@ -33,10 +39,10 @@ export function addAccountsCommands(program: Command, context: CommandContext): 
     .command('quota')
     .description('replace the quotas of an account; a quota that is not given is unlimited')
     .argument('<id>', 'the account', wholeNumber)
-    .option('--worlds <number>', 'number of worlds', wholeNumber)
-    .option('--deployments <number>', 'number of deployments', wholeNumber)
+    .option('--worlds <number>', 'number of worlds', count)
+    .option('--deployments <number>', 'number of deployments', count)
     .option('--ai-usd-per-day <dollars>', 'cost of AI models per UTC day', dollars)
-    .option('--pushes-per-day <number>', 'pushes to chains per UTC day', wholeNumber)
+    .option('--pushes-per-day <number>', 'pushes to chains per UTC day', count)
     .action(async (id: number, options: AccountQuotas) => (await work()).setQuotas(id, options, context));
 }
 

@@ -3,6 +3,9 @@ import { nullableText, recordId, recordTimes, timestamp } from '../records/field
 import { operationsAt } from '../rpc/operation.js';
 import { defineMessage, rpc, scope } from '../rpc/rpc.js';
 
+/** Services count in 32 bits. */
+export const MAX_QUOTA = 999_999_999;
+
 export const accountQuotas = z
   .strictObject({
     worlds: z.int().min(0).optional().describe('Worlds that it may have.'),

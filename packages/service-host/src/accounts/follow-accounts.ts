@@ -1,5 +1,6 @@
 import { type Bus, serviceCall } from '@orrery/bus';
 import { type AccountState, accountChanged, accountContract, ServiceError } from '@orrery/contracts';
+import { classifyPostgresError } from '@orrery/database';
 import { type Clock, type Logger, type PollLoop, startPollLoop } from '@orrery/service-kit';
 
 export interface FollowAccountsOptions {
@@ -78,9 +79,9 @@ export async function learnAccount(
 
 const isAway = (error: unknown): boolean => error instanceof ServiceError && error.code === 'unavailable';
 
-/** Reads all states, page by page. */
+/** Reads all states, page by page. One that cannot be stored keeps no other back, nor what follows from all. */
 async function reconcile(
-  { service, bus, clock, store, onStored }: FollowAccountsOptions,
+  { service, bus, clock, store, onStored, logger }: FollowAccountsOptions,
   signal: AbortSignal,
 ): Promise<void> {
   for (let afterId = 0; !signal.aborted; ) {
@@ -89,7 +90,11 @@ async function reconcile(
       { afterId, limit: STATES_PER_PAGE },
       serviceCall(service, clock, TIMEOUT_MS, signal),
     );
-    for (const state of states) await store(state);
+    for (const state of states)
+      await store(state).catch((err: unknown) => {
+        if (classifyPostgresError(err).kind !== 'other') throw err;
+        logger.error({ err, account: state.accountId }, 'the state of an account cannot be stored');
+      });
     const last = states.at(-1);
     if (states.length < STATES_PER_PAGE || last === undefined) break;
     afterId = last.accountId;

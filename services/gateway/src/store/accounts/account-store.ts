@@ -4,6 +4,7 @@ import {
   type AccountState,
   accountChanged,
   type JsonValue,
+  MAX_QUOTA,
   ServiceError,
 } from '@orrery/contracts';
 import { enqueue, jsonb, page, transaction } from '@orrery/database';
@@ -31,9 +32,17 @@ export const accountRecordOf = (row: AccountRow): AccountRecord => ({
 export const accountStateOf = (row: AccountRow): AccountState => ({
   accountId: row.id,
   disabled: row.disabled_at !== null,
-  quotas: row.quotas,
+  quotas: storableQuotas(row.quotas),
   revision: row.revision,
 });
+
+/** Quotas as other services can store them: a state that one of them refuses would hide a later pause too. */
+function storableQuotas({ worlds, deployments, pushesPerDay, ...rest }: AccountQuotas): AccountQuotas {
+  const counts = Object.entries({ worlds, deployments, pushesPerDay }).flatMap(([name, count]) =>
+    count === undefined ? [] : [[name, Math.min(count, MAX_QUOTA)] as const],
+  );
+  return { ...rest, ...Object.fromEntries(counts) };
+}
 
 export async function insertAccount(db: Db, account: NewAccount): Promise<AccountRow> {
   const { name, wallet = null, quotas = {} } = account;
