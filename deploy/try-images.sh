@@ -15,7 +15,7 @@ step() { echo "== $*"; "$@" || { echo "FAILED: $*"; exit 1; }; }
 folder=$(mktemp -d)
 project=orrery-try-$$
 trap '$compose -p "$project" --env-file "$folder/env" down --volumes --timeout 20 >/dev/null 2>&1 || true; rm -rf "$folder"' EXIT
-sh deploy/make-env.sh > "$folder/env"
+sh deploy/make-env.sh "$folder/env"
 run() { $compose -p "$project" --env-file "$folder/env" "$@"; }
 
 step "$engine" info --format '{{.ServerVersion}}'

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '@orrery/testing/servers';
-import { BUILT_COMMAND, type System, startNode } from '@orrery/testing/system';
+import { BUILT_COMMAND, repositoryRoot, type System, startNode } from '@orrery/testing/system';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type CommandLine, commandLine } from '../src/starting/command-line.js';
 import { startSystem } from '../src/starting/start-system.js';
@@ -248,6 +248,12 @@ describe('the command `orrery`', () => {
       `No Orrery answers at ${url}: run \`npm start\` in another terminal first, pass --url or set ORRERY_URL.\n`,
     ]);
   });
+});
+
+it('ends without a complaint where nobody reads its output any more', async () => {
+  const ask = `"${process.execPath}" ${BUILT_COMMAND} completion bash | true; echo "\${PIPESTATUS[0]}"`;
+  const { stdout, stderr } = spawnSync('bash', ['-c', ask], { cwd: repositoryRoot, encoding: 'utf8' });
+  expect([stdout, stderr]).toEqual(['0\n', '']);
 });
 
 /** zsh is not on every machine. */

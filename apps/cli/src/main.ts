@@ -4,6 +4,13 @@ import { StartupError } from '@orrery/service-kit';
 import { CommanderError } from 'commander';
 import { createProgram } from './program.js';
 
+// Who reads a pipe may leave first, as `head` does: a command that changes something goes on to its end.
+for (const output of [process.stdout, process.stderr])
+  output.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
+const isRead = (): boolean => process.stdout.writable;
+
 const write = (line: string): void => void process.stdout.write(`${line}\n`);
 const note = (line: string): void => void process.stderr.write(`${line}\n`);
 
@@ -16,7 +23,7 @@ async function confirm(question: string): Promise<boolean> {
 }
 
 try {
-  await createProgram({ env: process.env, write, note, confirm }).parseAsync(process.argv);
+  await createProgram({ env: process.env, write, note, confirm, isRead }).parseAsync(process.argv);
 } catch (error) {
   // Commander has already printed its message. Errors of ours say what to do; anything else is a defect.
   if (!(error instanceof CommanderError)) note(lineOf(error));

@@ -1,4 +1,6 @@
-import { existsSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ROOT } from '../variables-read.js';
@@ -12,6 +14,19 @@ const overrides: [string, Yaml][] = ['development', 'observability', 'two-homes'
 const services: [string, Yaml][] = Object.entries(compose.services);
 const files: [string, Yaml][] = [['docker-compose.yml', compose], ...overrides];
 const passwordOf = (service: string) => `NATS_${service.replaceAll('-', '_').toUpperCase()}_PASSWORD`;
+
+/** What is in a file of secrets after they were made for it. */
+function makeSecrets(before: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'secrets-'));
+  try {
+    const file = join(folder, '.env');
+    writeFileSync(file, before);
+    execFileSync('sh', [join(ROOT, 'deploy/make-env.sh'), file]);
+    return readFileSync(file, 'utf8');
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
 
 describe.each(SERVICES)('the container of %s', (name) => {
   const service = compose.services[name];
@@ -87,14 +102,27 @@ describe('the compose files', () => {
       const text = JSON.stringify(file);
       expect(text).not.toMatch(/PASSWORD\}|PASSWORD:-/);
     }
-    const made = textOf('deploy/make-env.sh');
-    const wanted = new Set(
-      [...textOf('docker-compose.yml').matchAll(/\$\{(\w+PASSWORD):\?/g)].map(([, name]) => name),
-    );
-    for (const name of wanted) {
-      const user = /^NATS_(.*)_PASSWORD$/.exec(name ?? '')?.[1];
-      expect(made).toContain(user ?? name);
-    }
+    const wanted = [...textOf('docker-compose.yml').matchAll(/\$\{(\w+PASSWORD):\?/g)];
+    const made = makeSecrets('');
+    for (const [, name] of wanted) expect(made).toMatch(new RegExp(`^${name}=\\w{48,}$`, 'm'));
+  });
+
+  it('let whoever calls others out, and say what stands before the gateways', () => {
+    const callers = services.filter(([, { networks }]) => networks?.includes('outside'));
+    expect(callers.map(([name]) => name)).toEqual(['gateway', 'runtime', 'chain-pusher', 'proxy']);
+    expect(compose.services.gateway.environment).toMatchObject({
+      TRUST_PROXY: expect.stringMatching(/^\$.TRUST_PROXY:-1.$/),
+      WALLET_NODES: expect.stringMatching(/^\$.WALLET_NODES:-.$/),
+    });
+  });
+
+  it('keep the secrets that there are', () => {
+    const made = makeSecrets('');
+    expect(makeSecrets(made)).toBe(made);
+    const others = made.replace(/^REDIS_PASSWORD=.*\n/m, '').trimEnd();
+    const completed = makeSecrets(others);
+    expect(completed.startsWith(`${others}\n`)).toBe(true);
+    expect(completed.slice(others.length)).toMatch(/^\nREDIS_PASSWORD=s[0-9a-f]{48}\n$/);
   });
 
   it('give NATS the password of each of its users', () => {

@@ -117,5 +117,5 @@ it('only the gateway can be reached from elsewhere, and only what calls others r
   const open = policies.filter(({ spec }) => spec.ingress?.some((rule: Yaml) => rule.from === undefined));
   expect(open.map(({ metadata }) => metadata.name)).toEqual(['gateway']);
   const [outside] = policies.filter(({ metadata }) => metadata.name === 'outside');
-  expect(outside.spec.podSelector.matchExpressions[0].values).toEqual(['runtime', 'chain-pusher']);
+  expect(outside.spec.podSelector.matchExpressions[0].values).toEqual(['gateway', 'runtime', 'chain-pusher']);
 });

@@ -108,7 +108,7 @@ describe(COMPONENT, () => {
         ({ kind, metadata }) => kind === 'NetworkPolicy' && metadata.name === 'outside',
       );
       const [{ values }] = outside.spec.podSelector.matchExpressions;
-      expect(values).toEqual(['runtime', 'chain-pusher', 'runtime-2']);
+      expect(values).toEqual(['gateway', 'runtime', 'chain-pusher', 'runtime-2']);
     });
 });
 

@@ -41,7 +41,7 @@ async function follow(
   server: Server,
   { worldAddress, address }: DeploymentReference,
   { after, include, count = Number.POSITIVE_INFINITY, json }: StreamOptions,
-  { write }: CommandContext,
+  { write, isRead = () => true }: CommandContext,
 ): Promise<void> {
   const orrery = createOrrery({ url: server.url, token: server.key });
   let left = count;
@@ -49,7 +49,7 @@ async function follow(
     for await (const event of orrery.deployment(worldAddress, address).stream({ after, include })) {
       write(json === true ? JSON.stringify(event.type === 'entry' ? event.entry : event) : lineOf(event));
       left -= 1;
-      if (left <= 0) return;
+      if (left <= 0 || !isRead()) return;
     }
   } catch (error) {
     if (!(error instanceof OrreryError)) throw error;

@@ -203,6 +203,8 @@ export function createAfterCommit({
   const leasesLost = meter.createCounter('orrery_runtime_leases_lost', {
     description: 'Partitions that a commit found in other hands',
   });
+  // Without a zero before, the first would be no increase.
+  leasesLost.add(0);
   return {
     onCommitted: (batch: CommittedBatch & Pick<Batch, 'timers'>) => {
       entries.add(batch.entries.length);

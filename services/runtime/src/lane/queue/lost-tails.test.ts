@@ -38,6 +38,8 @@ it('what was only read is remembered too', () => {
 it('a loss is found again until the entry that says so is committed, and reported once', async () => {
   await using telemetry = await startTelemetry({ service: 'runtime', tracing: false, metrics: true });
   const { tails, committed, error, onLost } = setUp();
+  // An alert on an increase needs the zero before it.
+  expect(await telemetry.metricsPage()).toMatch(/^orrery_runtime_tails_lost_total\{.*\} 0$/m);
   committed(stateAt(5));
   const [first, second] = [stateAt(3), stateAt(3)];
   expect(tails.endLostBy(first)).toBeDefined();

@@ -110,6 +110,8 @@ export function createLostTails({ maxDeployments, onLost, logger }: LostTailsOpt
   const count = createMeter('runtime').createCounter('orrery_runtime_tails_lost', {
     description: 'Journals that the database came back with although it had confirmed later entries',
   });
+  // Without a zero before, the first loss would be no increase.
+  count.add(0);
   const known = new Map<number, JournalEnd>();
   const compared = new WeakSet<DeploymentState>();
   const reported = new WeakSet<JournalEnd>();
