@@ -113,7 +113,7 @@ describe('the budget of a deployment', () => {
       facts: { limitedBy: 'deployment', limitUsd: 1, spentUsd: 0.25, requestUsd: 0.8, seq: 3 },
     });
     expect(await history()).toMatchObject([
-      { status: 'failed', error: { code: 'budget_exhausted' } },
+      { status: 'failed', error: { code: 'budget_exhausted', facts: { limitedBy: 'deployment' } } },
       { status: 'failed', error: { code: 'ai_output_invalid' } },
     ]);
     const third = judge('a');
@@ -224,13 +224,40 @@ describe('the budget of a deployment', () => {
   });
 });
 
+const giveQuota = (usd: number) =>
+  query(
+    'insert into runtime.accounts (account_id, ai_usd_per_day, disabled, revision) values ($1, $2, false, 1)',
+    [OWNER, usd],
+  );
+
 describe('the quota of an account', () => {
+  it('refuses a model without prices before it is called, and a free one has the price 0', async () => {
+    await boot();
+    await giveQuota(0);
+    const { judge, set, usage } = await plant({ aiModelId: 'free of prices' });
+    const unpriced = refusalOf(judge('a'));
+    await decide(await decider.called(), null);
+    expect(await unpriced).toMatchObject({
+      code: 'ai_model_unpriced',
+      message: expect.stringMatching(/quota.*prices.*operator.*0 for a free one/),
+    });
+    expect(await usage()).toMatchObject({ totals: { calls: 0 } });
+    await set({ aiModelId: 'priced' });
+    const free = judge('a');
+    await decide(await decider.called(), 0);
+    await free;
+    expect(await usage()).toMatchObject({ totals: { calls: 1, usd: 0 } });
+    // An account without a quota is not bound, be it known or not.
+    await query('update runtime.accounts set ai_usd_per_day = null where account_id = $1', [OWNER]);
+    await set({ aiModelId: 'free of prices' });
+    const unbound = judge('a');
+    await decide(await decider.called(), null);
+    await unbound;
+  });
+
   it('covers all its deployments, with or without budgets of their own', async () => {
     await boot();
-    await query(
-      'insert into runtime.accounts (account_id, ai_usd_per_day, disabled, revision) values ($1, 1, false, 1)',
-      [OWNER],
-    );
+    await giveQuota(1);
     const [one, other] = [await plant(), await plant({ aiDailyBudgetUsd: 5 })];
     const first = one.judge('a');
     await decide(await decider.called(), 0.6);

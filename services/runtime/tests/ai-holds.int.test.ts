@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from '@orrery/database';
 import { createLogger } from '@orrery/service-kit';
 import { type ModelCall, type Profile, says, startModelServer } from '@orrery/testing/model-server';
-import { afterAll, afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import { judgeVersion } from './fake-catalog.js';
 import { modelNamed } from './model-double.js';
 import { plantDeployment, prepareHouse } from './running-runtime.js';
@@ -31,25 +31,31 @@ const hangs: Profile = async ({ gone }) => {
 
 /** The time of one call, in milliseconds: that of a hold too. */
 const CALL_MS = 5000;
-const boot = async () => {
+const boot = async (more: Parameters<typeof house.boot>[0] = {}) => {
   const model = { ...modelNamed('slow', true), baseUrl: server.baseUrl, timeoutMs: CALL_MS };
-  running.push(await house.boot({ models: [model] }));
+  const runtime = await house.boot({ models: [model], ...more });
+  running.push(runtime);
+  return runtime;
 };
 
-/** An execution that nobody waits for, whose read went stale: the model is asked again while a schema is held. */
-async function plantHolding() {
+/**
+ * An execution that nobody waits for, whose read went stale: the model is asked again while a schema is held.
+ * `onFirst`: the model is asked for the first time, for a deployment with this id.
+ */
+async function plantHolding({ onFirst = (_id: number) => {}, calls = 2 } = {}) {
   const planted = await plantDeployment(house, {
     bindings: ['survey', 'increment'].map((event) => ({ event, eventVersion: 1 })),
   });
   server.plan(async (call: ModelCall) => {
     await planted.createCounter('new');
+    onFirst(planted.deployment.id);
     await says({ stateChanges: {}, result: null })(call);
   });
   server.behave(hangs);
   const headers = { prefer: 'respond-async' };
   const { data } = await planted.execute({ id: 'x' }, { headers }, 'survey');
   const { executionId } = data as { executionId: string };
-  await vi.waitFor(() => expect(server.calls).toHaveLength(2));
+  await vi.waitFor(() => expect(server.calls).toHaveLength(calls));
   const record = async () =>
     (await house.call('executions.get', { params: { ...planted.params, executionId } })).data;
   return { ...planted, executionId, record };
@@ -91,4 +97,23 @@ it('a hold is not prolonged by another owner', async () => {
     expect(await record()).toMatchObject({ error: { code: 'deadline_exceeded' } }),
   );
   expect(server.calls).toHaveLength(3);
+});
+
+it('a hold ends with the time of one call also while its partition is about to move', async () => {
+  const { context } = await boot({ leaseTtlMs: 600_000 });
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+  onTestFinished(end);
+  const onFirst = (id: number) => {
+    const partition = id % 64;
+    // Other work outside that the move waits for.
+    void context.outside.during(partition, () => ended);
+    context.outside.setMoving([partition]);
+  };
+  const { createCounter, record } = await plantHolding({ onFirst, calls: 1 });
+  await vi.waitFor(async () => expect(await record()).toMatchObject({ state: 'failed' }), {
+    timeout: 6 * CALL_MS,
+  });
+  expect(await record()).toMatchObject({ error: { code: 'deadline_exceeded' } });
+  await createCounter('after');
+  expect(server.calls).toHaveLength(1);
 });

@@ -277,6 +277,42 @@ describe('a priced event', () => {
     expect(await list()).toMatchObject({ data: [{ status: 'released' }] });
   });
 
+  it('is due for a refund where it failed and its payment was charged all the same', async () => {
+    const { context } = await boot();
+    const { send, demand, list, history, deployment, params } = await plant();
+    const failing = async () =>
+      codeOf(send({ event: 'failing', payment: paymentFor(await demand({ event: 'failing' })) }));
+    expect([await failing(), await failing()]).toEqual(['template_failed', 'template_failed']);
+    const [{ paymentKey = '' } = {}] = (await list()).data;
+    expect((await house.call('history.published', { params })).isMoving).toBe(true);
+    // As a facilitator that charges when it is to verify, or whoever has seen the authorization.
+    charges.set(paymentKey, ['0xearly']);
+    world.isOver = true;
+    await makeDue();
+    await vi.waitFor(async () => {
+      await reconcile(context.payments);
+      expect((await list()).data).toMatchObject([
+        { status: 'refund_due', reason: 'charged_late', transaction: '0xearly' },
+        { status: 'released', reason: null, transaction: null },
+      ]);
+    });
+    expect(await history()).toMatchObject([
+      { status: 'failed', payment: { status: 'refund_due' } },
+      { status: 'failed', payment: { status: 'released' } },
+    ]);
+    // What was not charged is looked up no more once it is over; nor is it where there is no node to ask.
+    world.isOver = false;
+    world.isWithoutNode = true;
+    expect(await failing()).toBe('template_failed');
+    await makeDue();
+    const watched = 'select from payments where deployment_id = $1 and check_at is not null';
+    await vi.waitFor(async () => {
+      await reconcile(context.payments);
+      expect(await query(watched, [deployment.id])).toEqual([]);
+    });
+    expect((await list()).data[0]).toMatchObject({ status: 'released', reason: null });
+  });
+
   it('asks a model only once its payment is verified, and settles after the answer', async () => {
     await boot();
     const { send, demand, counter } = await plant();

@@ -5,6 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { RuntimeSchema } from '../src/store/tables/schema.js';
 import { createDeciderDouble } from './decider-double.js';
 import { attribute, incrementVersion } from './fake-catalog.js';
+import { modelNamed } from './model-double.js';
 import { type PublicReply, WALLET } from './paying.js';
 import { codeOf, type House, plantDeployment, prepareHouse, refusalOf } from './running-runtime.js';
 
@@ -47,7 +48,8 @@ beforeAll(async () => {
     stateChanges: { counter: 'partial' },
     ...publicly,
   });
-  await house.boot({ decider: decider.decider });
+  const models = [{ ...modelNamed('priced', true), inputUsdPerMillionTokens: 1 }];
+  await house.boot({ decider: decider.decider, models });
 });
 
 interface Sent {
@@ -98,6 +100,32 @@ describe('a public execution', () => {
     const capitals = `0x${address.slice(2).toUpperCase()}`;
     const message = `orrery:${capitals}:open:${Date.now() - 1}`;
     expect(await send({ path: capitals, message })).toMatchObject({ data: { seq: 4 } });
+  });
+
+  it('beyond a budget tells neither it nor what is spent, and its entry does not either', async () => {
+    const { send, params, execute } = await plant();
+    await house.call('deployments.update', { params, body: { aiDailyBudgetUsd: 7654.5 } });
+    const spendTooMuch = async () => {
+      const call = await decider.called();
+      const most = { inputTokens: 1, outputTokens: 1, usd: 8765.25 };
+      await call.request.budget.reserve(most, new AbortController().signal).catch(call.fail);
+    };
+    const shown = async (refusing: Promise<unknown>) => {
+      const refused = refusalOf(refusing);
+      await spendTooMuch();
+      const { code, message, facts } = await refused;
+      return { code, message, facts };
+    };
+    const sent = { event: 'judged', at: Date.now() };
+    const told = await shown(send(sent));
+    expect(told).toMatchObject({ code: 'budget_exhausted', facts: { limitedBy: 'deployment' } });
+    const again = await refusalOf(send(sent));
+    const ofOwner = await shown(execute({ id: 'a' }, {}, 'judged'));
+    expect(ofOwner.facts).toMatchObject({ limitUsd: 7654.5, spentUsd: 0, requestUsd: 8765.25 });
+    const published = await house.call('history.published', { params });
+    expect(published.data).toMatchObject([{ status: 'failed' }, { status: 'failed' }]);
+    const all = JSON.stringify([told, again.message, again.facts, ofOwner.message, published]);
+    expect(all).not.toMatch(/limitUsd|spentUsd|requestUsd|7654|8765/);
   });
 
   it('is for wallets alone', async () => {

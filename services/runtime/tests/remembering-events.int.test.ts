@@ -38,7 +38,17 @@ remembering(
     mutationSettings: { mode: 'direct', template: { result: { x: '{{ history[0].nothing }}' } } },
   },
 );
-const EVENTS = ['increment', 'all', 'own', 'named', 'judge', 'fails'];
+remembering(
+  'judge and go on',
+  506,
+  { last: 3 },
+  {
+    mutationSettings: null,
+    behaviorPrompt: 'Judge.',
+    followUps: [{ event: 'increment', after: 'PT1H', key: '{{ history[0].seq }}' }],
+  },
+);
+const EVENTS = ['increment', 'all', 'own', 'named', 'judge', 'fails', 'judge and go on'];
 let runtime = await boot();
 
 async function plant() {
@@ -125,6 +135,25 @@ it('shows a model what was there when it was asked; that the journal goes on mak
   expect(data).toMatchObject({ seq: 6, stateChanges: { 'counter:a': { count: 7 } } });
   expect(decider.calls()).toBe(calls + 1);
   expect((await entry(6)).readHistoryHash).toBe(call.request.history?.hash);
+});
+
+it('tells the follow-ups of a model’s event what the model was told', async () => {
+  const { execute, entry } = await plant();
+  await execute({ id: 'b' });
+  const judge = (sent = {}) => execute({ id: 'a' }, sent, 'judge and go on');
+  const tried = judge({ query: { dryRun: 'true' } });
+  const tryingOut = await decider.calledBefore(tried);
+  const mutation = { stateChanges: { 'counter:a': { count: 7 } } };
+  expect(await tryingOut.request.check(mutation)).toBeUndefined();
+  tryingOut.answer(mutation);
+  expect((await tried).data).toMatchObject({ dryRun: true });
+  const judged = judge();
+  const call = await decider.calledBefore(judged);
+  await execute({ id: 'b' });
+  expect(await call.request.check(mutation)).toBeUndefined();
+  call.answer(mutation);
+  await judged;
+  expect((await entry(6)).timers).toMatchObject([{ event: 'increment', key: '4' }]);
 });
 
 it('asks again with what has happened since, once an instance has changed that it read', async () => {

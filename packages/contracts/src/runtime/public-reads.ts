@@ -112,11 +112,19 @@ const publicEntries = z.array(publicEntry).max(100).describe('The items of this 
 
 /** What the gateway asks of the runtime about published deployments, on behalf of nobody. */
 export const publishedRpcs = {
-  /** Where published deployments are and the hash of each journal's last entry, in the order of the request; null for what is not there or not published. */
+  /**
+   * Where published deployments are and the hash of each journal's last entry, in the order of the request; null for what is
+   * not there or not published. With `withinMs` those whose databases do not answer within that time are named by their
+   * places in `unasked`, which a runtime of an earlier release does not do; without it they fail the whole call.
+   */
   'deployments.published': rpc({
-    request: z.object({ deployments: z.array(z.string().max(64)).max(500) }),
+    request: z.object({
+      deployments: z.array(z.string().max(64)).max(500),
+      withinMs: z.int().positive().optional(),
+    }),
     reply: z.object({
       deployments: z.array(z.object({ address, worldAddress: address, head: sha256 }).nullable()),
+      unasked: z.array(z.int().nonnegative()).optional(),
     }),
   }),
   'deployments.describe': rpc({
@@ -152,7 +160,7 @@ export const isUnsettled = ({ pushes, payment }: PublicEntry): boolean =>
   pushes.some(({ status }) => status !== 'finalized' && status !== 'cancelled');
 
 const isFinal = ({ status, transaction }: NonNullable<PublicEntry['payment']>): boolean =>
-  status === 'settled' ? transaction !== null : ['released', 'refused', 'uncollected'].includes(status);
+  status === 'settled' ? transaction !== null : ['refused', 'uncollected'].includes(status);
 
 /** Of an entry what its hash covers, and the hash: this never changes. */
 export const hashedMembersOf = (entry: PublicEntry): z.infer<typeof publicHashedEntry> =>

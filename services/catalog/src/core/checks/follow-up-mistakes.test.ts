@@ -47,3 +47,14 @@ it('points to what a template reads that is not there', () => {
 it('knows the result', () => {
   expect(followUpMistakes(versionWith({ event: 'race', input: { won: '{{ result.winner }}' } }))).toEqual([]);
 });
+
+it('knows the history that the version remembers, whoever decides', () => {
+  const version = versionWith({ event: 'race', key: '{{ history.size() }}' });
+  expect(followUpMistakes(version)).toMatchObject([
+    { pointer: '/followUps/0/key', code: 'history_not_read' },
+  ]);
+  for (const mode of ['ai', 'direct'] as const)
+    expect(followUpMistakes({ ...version, readHistory: { last: 5 }, mutationSettings: { mode } })).toEqual(
+      [],
+    );
+});

@@ -14,6 +14,7 @@ import {
   FOLLOW_UP_NAMES,
   findUndeclaredInputs,
   findUnreadEntities,
+  findUnreadHistory,
   isPlaceholder,
   templateReferences,
 } from '@orrery/expressions';
@@ -66,7 +67,7 @@ function literalProblem(
 
 /** What the templates of follow-ups get wrong in every execution. Pointers are into the version. */
 export function followUpMistakes(
-  { followUps = [], readEntities }: StoredVersion,
+  { followUps = [], readEntities, readHistory }: StoredVersion,
   contract?: CompiledContract,
 ): FieldProblem[] {
   const template = followUps as unknown as JsonValue;
@@ -76,6 +77,7 @@ export function followUpMistakes(
   const read = readEntities.map(({ schema }) => toNfc(schema));
   const problems = [
     ...findUnreadEntities(references, read),
+    ...(readHistory === undefined ? findUnreadHistory(references) : []),
     ...(contract === undefined ? [] : findUndeclaredInputs(references, contract)),
   ];
   return below('/followUps', problems.slice(0, MAX_PROBLEMS));

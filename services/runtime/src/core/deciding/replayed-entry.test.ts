@@ -67,9 +67,12 @@ describe('what is replayed', () => {
     expect(['template_failed', 'invalid_state', 'ai_output_invalid'].map(failed)).toEqual(
       Array(3).fill('execution'),
     );
-    expect(['payment_refused', 'deadline_exceeded', 'write_conflict'].map(failed)).toEqual(
-      Array(3).fill('nothing'),
-    );
+    const outside = [
+      ...['payment_refused', 'deadline_exceeded', 'write_conflict', 'budget_exhausted'],
+      ...['ai_model_unpriced', 'ai_model_unavailable', 'unavailable'],
+      ...['randomness_unavailable', 'too_many_waiting'],
+    ];
+    expect(outside.map(failed)).toEqual(outside.map(() => 'nothing'));
   });
 });
 

@@ -105,12 +105,16 @@ const FROM_OUTSIDE: ReadonlySet<string> = new Set<ErrorCode>([
   'deadline_exceeded',
   'write_conflict',
   'budget_exhausted',
+  'ai_model_unpriced',
+  'unavailable',
   'ai_model_unavailable',
+  'randomness_unavailable',
+  'too_many_waiting',
 ]);
 
 /**
  * Settings, bindings and pauses are not replayed: each execution names its version. Nor is an execution that failed for
- * its payment, a model that was away or a wait that was too long.
+ * its payment, a model or a beacon that was away or a wait that was too long.
  */
 export function replayableOf(
   entry: Pick<HashedEntry, 'kind' | 'event' | 'eventVersion' | 'changes' | 'error'>,

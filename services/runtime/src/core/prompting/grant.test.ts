@@ -1,5 +1,6 @@
+import { ServiceError } from '@orrery/contracts';
 import { expect, it } from 'vitest';
-import { type Claim, grant } from './grant.js';
+import { type Claim, grant, withoutAmounts } from './grant.js';
 
 const claim = (
   executionId: string,
@@ -52,3 +53,16 @@ it('tells what is spent, without the claim', () => {
     facts: { limitUsd: 1, spentUsd: 0.75, requestUsd: 0.5 },
   });
 });
+
+it('tells others than the owner whose budget is spent, and no amount', () => {
+  const [refusal] = grant(spent(0.75), null, [claim('a', 0.5)]);
+  const told = withoutAmounts(withEntry(refusal));
+  expect(told).toMatchObject({ code: 'budget_exhausted', facts: { limitedBy: 'deployment', seq: 3 } });
+  expect(Object.keys(told.facts)).toEqual(['limitedBy', 'seq']);
+  expect(told.message).toMatch(/^The budget of the deployment [^0-9]*00:00 UTC\.$/);
+  const other = new ServiceError('unavailable', 'Away.', { facts: { limitUsd: 1 } });
+  expect(withoutAmounts(other)).toBe(other);
+});
+
+const withEntry = (error?: ServiceError) =>
+  new ServiceError(error?.code ?? 'internal', error?.message, { facts: { ...error?.facts, seq: 3 } });

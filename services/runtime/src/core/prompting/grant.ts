@@ -66,9 +66,20 @@ function refusalOf(
     if (limit === null || spent[of] + usd <= limit) continue;
     return new ServiceError(
       'budget_exhausted',
-      `The ${OF[of]} for AI models, ${limit} US dollars a day, does not cover another request today. The next day begins at 00:00 UTC.`,
+      `The ${OF[of]} for AI models does not cover another request today. The next day begins at 00:00 UTC.`,
       { facts: { limitedBy: of, limitUsd: limit, spentUsd: spent[of], requestUsd: usd } },
     );
   }
   return undefined;
+}
+
+/**
+ * An error as everybody may see it who reads the journal or executes publicly: budgets, and what an account has spent, are
+ * its owner's affair.
+ */
+export function withoutAmounts(error: ServiceError): ServiceError {
+  const { code, message, errors, cause, facts } = error;
+  if (code !== 'budget_exhausted') return error;
+  const { limitUsd: _limit, spentUsd: _spent, requestUsd: _request, ...told } = facts;
+  return new ServiceError(code, message, { errors, facts: told, cause });
 }

@@ -20,8 +20,13 @@ function openSlots(perDeployment = Number.POSITIVE_INFINITY) {
   const slots = new CallSlots(perDeployment);
   const codes: string[] = [];
   const ends: (() => void)[] = [];
+  const begun: SlotCall[] = [];
   const call = (more: Partial<SlotCall> = {}, signal = never) => {
-    const answer = slots.run(asking(more), signal, () => new Promise<void>((resolve) => ends.push(resolve)));
+    const asked = asking(more);
+    const answer = slots.run(asked, signal, () => {
+      begun.push(asked);
+      return new Promise<void>((resolve) => ends.push(resolve));
+    });
     answer.catch((error: unknown) => codes.push(error instanceof ServiceError ? error.code : 'gone'));
   };
   const calls = (count: number, more?: Partial<SlotCall>) => {
@@ -31,7 +36,7 @@ function openSlots(perDeployment = Number.POSITIVE_INFINITY) {
     ends.shift()?.();
     await settled();
   };
-  return { slots, call, calls, codes, ends, endNext };
+  return { slots, call, calls, codes, ends, endNext, begun };
 }
 
 it('refuses what would make more than 100 calls of an account wait for a model', async () => {
@@ -85,4 +90,27 @@ it('counts nobody who has gone', async () => {
   calls(1);
   await settled();
   expect(codes).toEqual(['gone']);
+});
+
+it.each([
+  ['the calls of a deployment', 1, {}],
+  ['the calls of a model', Number.POSITIVE_INFINITY, { maxConcurrency: 1 }],
+])('lets calls that hold instances go first where %s are bounded', async (_, perDeployment, bounds) => {
+  const { call, begun, endNext } = openSlots(perDeployment);
+  const bounded = modelAt('http://a/v1', bounds);
+  for (const isHolding of [false, false, true, false]) call({ model: bounded, isHolding });
+  for (let ended = 0; ended < 3; ended += 1) await endNext();
+  expect(begun.map(({ isHolding }) => isHolding)).toEqual([false, true, false, false]);
+});
+
+it('takes free slots of a deployment and a model in the same turn', async () => {
+  const { call, begun, endNext } = openSlots(2);
+  const bounded = modelAt('http://a/v1', { maxConcurrency: 3 });
+  for (const deployment of ['0x1', '0x1', '0x1', '0x2', '0x2']) call({ model: bounded, deployment });
+  const deployments = () => begun.map(({ deployment }) => deployment);
+  expect(deployments()).toEqual(['0x1', '0x1', '0x2']);
+  await endNext();
+  expect(deployments()).toEqual(['0x1', '0x1', '0x2', '0x2']);
+  await endNext();
+  expect(deployments()).toEqual(['0x1', '0x1', '0x2', '0x2', '0x1']);
 });

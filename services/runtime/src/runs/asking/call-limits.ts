@@ -1,5 +1,5 @@
 import { ServiceError } from '@orrery/contracts';
-import { type Clock, createSemaphore, FairSlots, type Semaphore } from '@orrery/service-kit';
+import { type Clock, FairSlots } from '@orrery/service-kit';
 import type { Model } from '../../core/prompting/model.js';
 
 /** A call of a model that asks for its slots. */
@@ -21,7 +21,7 @@ const RETRY_SECONDS = 5;
 /** Bounds the calls of models that this process has under way, and those that wait. */
 export class CallSlots {
   readonly #ofModels = new Map<string, FairSlots>();
-  readonly #ofDeployments = new Map<string, Semaphore>();
+  readonly #ofDeployments = new Map<string, FairSlots>();
   /** By account and model. */
   readonly #waiting = new Map<string, Set<SlotCall>>();
 
@@ -34,22 +34,21 @@ export class CallSlots {
    */
   async run<T>(asking: SlotCall, signal: AbortSignal, call: () => Promise<T>): Promise<T> {
     const { model, deployment, isHolding } = asking;
-    const own = this.#ofDeployments.get(deployment) ?? createSemaphore(this.perDeployment);
+    const own = this.#ofDeployments.get(deployment) ?? new FairSlots(this.perDeployment);
     const slots = this.#slotsOf(model);
-    const isFree = !own.isFull && !slots.isFull;
-    if (!isFree) this.#wait(asking);
+    if (own.isFull || slots.isFull) this.#wait(asking);
     this.#ofDeployments.set(deployment, own);
     const begin = () => {
       this.#endWait(asking);
       return call();
     };
-    const inSlot = () => slots.run({ who: deployment, isFirst: isHolding }, signal, begin);
+    const turn = { who: deployment, isFirst: isHolding };
     try {
       // Free slots are taken in this turn of the event loop, so that no other call finds them free.
-      return await (isFree ? inTaken(own, inSlot) : own.run(signal, inSlot));
+      return await own.run(turn, signal, () => slots.run(turn, signal, begin));
     } finally {
       this.#endWait(asking);
-      if (own.taken === 0) this.#ofDeployments.delete(deployment);
+      if (own.isIdle) this.#ofDeployments.delete(deployment);
     }
   }
 
@@ -84,15 +83,6 @@ export class CallSlots {
     const waiting = this.#waiting.get(name);
     waiting?.delete(asking);
     if (waiting?.size === 0) this.#waiting.delete(name);
-  }
-}
-
-async function inTaken<T>(slots: Semaphore, work: () => Promise<T>): Promise<T> {
-  slots.take();
-  try {
-    return await work();
-  } finally {
-    slots.release();
   }
 }
 

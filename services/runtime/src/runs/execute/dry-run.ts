@@ -39,7 +39,14 @@ import {
   withTexts,
 } from '../requests/resolve-event.js';
 import type { RunDependencies } from '../requests/run-dependencies.js';
-import { callDecider, deciderRequestOf, type UncheckedRequest, verdictOf } from '../steps/ask-decider.js';
+import {
+  callDecider,
+  deciderRequestOf,
+  toldOf,
+  type UncheckedRequest,
+  verdictOf,
+  withTold,
+} from '../steps/ask-decider.js';
 
 interface Tried {
   /** Another version than the bound one. */
@@ -72,11 +79,12 @@ export async function dryRun(
   const first = await submit((context) => readOrDecide(context, dependencies, named));
   if ('dryRun' in first) return first;
   const check: CheckProposal = (mutation) =>
-    submit((context) => verdictOf(applied(context, mutation))).catch(() => undefined);
+    submit((context) => verdictOf(applied(context, first.request, mutation))).catch(() => undefined);
   const answer = await callDecider(dependencies, { ...first.request, check }, call.signal).catch(
     (error: DeciderFailed) => failWith(error.cause, error.evidence),
   );
-  return submit((context) => answerOf(context, applied(context, answer.mutation), answer)).catch(
+  const { mutation } = answer;
+  return submit((context) => answerOf(context, applied(context, first.request, mutation), answer)).catch(
     (error: unknown) => failWith(error, answer),
   );
 }
@@ -180,9 +188,10 @@ function readOrDecide(
   return { kind: 'answer', answer: { request } };
 }
 
-function applied({ execution, state }: Context, mutation: JsonObject): Decision {
+function applied({ execution, state }: Context, asked: UncheckedRequest, mutation: JsonObject): Decision {
   const found = readForExecution(execution, state.instances);
-  return found.kind === 'read' ? applyMutation(execution, found.read, mutation, state.instances) : found;
+  if (found.kind !== 'read') return found;
+  return applyMutation(execution, withTold(found.read, toldOf(asked)), mutation, state.instances);
 }
 
 function answerOf(

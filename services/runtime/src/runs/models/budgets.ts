@@ -125,9 +125,15 @@ function refuseUnpriced({ dailyBudgetUsd }: Payer, { usd }: ModelUsage): void {
   );
 }
 
+const unpricedForQuota = (): ServiceError =>
+  new ServiceError(
+    'ai_model_unpriced',
+    'The account has a quota for AI models, and this AI model has no prices. Choose a model with prices; or the operator gives this one prices, 0 for a free one, or lifts the quota.',
+  );
+
 /**
  * Reserves so many US dollars of a day's budgets, and resolves with the id of the reservation; with null where no budget
- * limits the request. @throws `budget_exhausted`, and what the database throws
+ * limits the request. @throws `budget_exhausted`, `ai_model_unpriced`, and what the database throws
  */
 type Reserve = (payer: Payer, day: string, usd: number | null) => Promise<string | null>;
 
@@ -145,8 +151,11 @@ interface Account {
 function createReservations(db: Db, ledger: () => Db, clock: Pick<Clock, 'now'>): Reserve {
   const accounts = new Map<string, Account>();
   return async (payer, day, usd) => {
-    // Nothing is to be bounded, and a quota cannot be compared with a price that nobody knows.
-    if (usd === null) return null;
+    if (usd === null) {
+      // A quota cannot be compared with a price that nobody knows.
+      if ((await quotaOf(db, payer.accountId)) !== null) throw unpricedForQuota();
+      return null;
+    }
     const name = `${payer.accountId} ${day}`;
     const account = accounts.get(name) ?? openAccount(db, ledger, payer.accountId, day, clock);
     accounts.set(name, account);

@@ -1,4 +1,5 @@
 import { type Clock, type Logger, type PollLoop, startPollLoop, withinTime } from '@orrery/service-kit';
+import type { Payment } from '../../core/payments/payment.js';
 import {
   changeWatched,
   type DuePayment,
@@ -24,10 +25,16 @@ const AGAIN_MS = { min: 5000, max: 600_000 };
 const TAKEN_MS = 60_000;
 /** How long a chain may be asked about a payment, in milliseconds. */
 const LOOK_MS = 20_000;
+/** A payment that we have not charged is looked up once more this long after it has become invalid, in milliseconds. */
+const WATCHED_MS = 90_000;
+
+/** When a payment is looked up whose execution has failed: until its end others could charge it. */
+export const watchedAt = ({ validUntil }: Pick<Payment, 'validUntil'>): Date =>
+  new Date(validUntil + WATCHED_MS);
 
 /**
- * Asks the chains for the outcome of refused payments once they are invalid: one that was charged all the same is due for a
- * refund. Payments that are `unknown` were committed by an older release before their settlement was known. They are
+ * Asks the chains for the outcome of refused and released payments once they are invalid: one that was charged all the same
+ * is due for a refund. Payments that are `unknown` were committed by an older release before their settlement was known. They are
  * settled once more as long as they are valid. Every process does this for all deployments; one payment is taken up by one
  * process at a time.
  */
@@ -48,7 +55,7 @@ export async function reconcileDue(
 ): Promise<number> {
   const due = await takeDuePayments(dependencies.db, dependencies.clock.now(), TAKEN_MS, AT_ONCE);
   const reconcile = async (row: DuePayment) => {
-    const outcomeOf = row.status === 'unknown' ? reconcileUnknown : watchRefused;
+    const outcomeOf = row.status === 'unknown' ? reconcileUnknown : watchUncharged;
     await outcomeOf(dependencies, row, signal).catch((error: unknown) =>
       afterFailure(dependencies, row, error, signal),
     );
@@ -96,7 +103,7 @@ async function reconcileUnknown(
 }
 
 /** Its execution has failed. Whoever has seen the authorization could still submit it. */
-async function watchRefused(
+async function watchUncharged(
   dependencies: ReconcileDependencies,
   row: DuePayment,
   signal: AbortSignal,
@@ -105,9 +112,11 @@ async function watchRefused(
   const look = (either: AbortSignal) =>
     payments.look(offeredPayment(row), { since: sinceOf(row), named: [], signal: either });
   const charge = await withinTime(clock, LOOK_MS, signal, look);
-  if (charge.kind === 'open' || charge.kind === 'unseen') return again(dependencies, row);
-  if (charge.kind === 'void') return end(dependencies, row, 'refused', {});
-  logger.error({ payment: row.key, seq: row.seq }, 'a payment was charged after it was refused');
+  // We have sent no released one: without a node there is no more to learn of it.
+  const isOver = charge.kind === 'void' || (charge.kind === 'unseen' && row.status === 'released');
+  if (isOver) return endWatch(dependencies, row);
+  if (charge.kind !== 'charged') return again(dependencies, row);
+  logger.error({ payment: row.key, seq: row.seq }, 'a payment was charged whose execution had failed');
   return end(dependencies, row, 'refund_due', { transaction: charge.transaction, reason: 'charged_late' });
 }
 
@@ -117,17 +126,21 @@ const sinceOf = ({ settling_at, created_at }: DuePayment): number => (settling_a
 async function end(
   { db, clock }: ReconcileDependencies,
   { key, status: before }: DuePayment,
-  status: 'settled' | 'uncollected' | 'refused' | 'refund_due',
+  status: 'settled' | 'uncollected' | 'refund_due',
   columns: { transaction?: string; reason?: string | null },
 ): Promise<void> {
   const updated_at = new Date(clock.now());
   const isChanged = await changeWatched(db, key, before, { status, ...columns, check_at: null, updated_at });
-  if (isChanged && status !== before) countPayment(status);
+  if (isChanged) countPayment(status);
+}
+
+/** It stays what it is, and is looked up no more. */
+async function endWatch({ db, clock }: ReconcileDependencies, { key, status }: DuePayment): Promise<void> {
+  await changeWatched(db, key, status, { check_at: null, updated_at: new Date(clock.now()) });
 }
 
 async function again({ db, clock }: ReconcileDependencies, row: DuePayment): Promise<void> {
   const now = clock.now();
-  const unknownFor = row.settling_at === null ? 0 : now - row.settling_at.getTime();
-  const pause = Math.min(AGAIN_MS.max, Math.max(AGAIN_MS.min, unknownFor));
+  const pause = Math.min(AGAIN_MS.max, Math.max(AGAIN_MS.min, now - sinceOf(row)));
   await changeWatched(db, row.key, row.status, { check_at: new Date(now + pause) });
 }

@@ -18,6 +18,7 @@ import {
   type Success,
   uuidV7,
 } from '@orrery/deciding';
+import { withoutAmounts } from '../../core/prompting/grant.js';
 import type { Evidence } from '../../core/prompting/model.js';
 import type { ItemOutcome } from '../../lane/items/work-item.js';
 import type { TimerEffects } from '../../store/commit/effects.js';
@@ -110,19 +111,21 @@ export function failedOutcome(
 ): ItemOutcome<ExecutionAnswer> {
   const { elapsed, evidence, isPaid = false } = details;
   const told = isPaid ? withRefundDue(error) : error;
+  const journalled = withoutAmounts(told);
   const outcome: Outcome = {
     status: 'failed',
     changes: noChanges(),
     result: null,
-    error: executionErrorOf(told),
+    error: executionErrorOf(journalled),
     recorded,
   };
   const entry = draftOf(resolved, execution, details, outcome);
   const before = committedBefore(execution, details);
+  const answered = execution.caller.kind === 'account' ? told : journalled;
   return {
     kind: 'commit',
     effects: { entry, before, durationMs: inMicroseconds(elapsed()), llm: evidence?.llm ?? null },
-    answer: (sealed) => ({ error: withEntry(told, sealed) }),
+    answer: (sealed) => ({ error: withEntry(answered, sealed) }),
   };
 }
 

@@ -1,5 +1,5 @@
 import { findUnsafeJson, isJsonObject, ServiceError } from '@orrery/contracts';
-import type { Decision, Execution, ReadSet } from '@orrery/deciding';
+import type { Decision, Execution, ReadSet, Recalled } from '@orrery/deciding';
 import { withinTime } from '@orrery/service-kit';
 import {
   type DeciderAnswer,
@@ -73,6 +73,13 @@ export function deciderRequestOf(
     }),
   };
 }
+
+/** What the follow-ups of a version see of the journal: what its decider was told, however the journal has gone on. */
+export const toldOf = ({ definition, history }: UncheckedRequest): Recalled | undefined =>
+  definition.followUps === undefined ? undefined : history;
+
+export const withTold = (read: ReadSet, history: Recalled | undefined): ReadSet =>
+  history === undefined ? read : { ...read, history };
 
 /** Why a decision on a proposal is refused as invalid output, if it is. */
 export function verdictOf(decision: Decision): ItemOutcome<string | undefined> {

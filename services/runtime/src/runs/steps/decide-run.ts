@@ -5,6 +5,7 @@ import {
   type Decision,
   decideExecution,
   type ReadSet,
+  type Recalled,
   readForExecution,
   recallFor,
 } from '@orrery/deciding';
@@ -17,7 +18,14 @@ import { inTheWayOf } from '../../store/state/deployment-state.js';
 import { conclude, failedOutcome } from '../requests/conclude.js';
 import type { Briefing } from '../requests/resolve-event.js';
 import type { RunDependencies } from '../requests/run-dependencies.js';
-import { callDecider, deciderRequestOf, type UncheckedRequest, verdictOf } from './ask-decider.js';
+import {
+  callDecider,
+  deciderRequestOf,
+  toldOf,
+  type UncheckedRequest,
+  verdictOf,
+  withTold,
+} from './ask-decider.js';
 import { fingerprintOf, type ReadFingerprint, stillFits } from './read-fingerprint.js';
 import {
   endRun,
@@ -35,9 +43,9 @@ import { stageRun } from './settle-run.js';
 
 /** Checks proposals for a run in its deployment's lane. What else may end the run is left to its next step. */
 const checkForRun =
-  (step: Step, fingerprint: ReadFingerprint): CheckProposal =>
+  (step: Step, call: DeciderCall): CheckProposal =>
   async (mutation) => {
-    const item = runItem(step, (context) => refusalOf(context, fingerprint, mutation));
+    const item = runItem(step, (context) => refusalOf(context, call, mutation));
     const decide: typeof item.decide = (state, ids, now) => {
       const outcome = item.decide(state, ids, now);
       return outcome.kind === 'record' ? NOTHING : outcome;
@@ -47,7 +55,7 @@ const checkForRun =
 
 function refusalOf(
   { resolved, state, execution, briefing }: StepContext,
-  fingerprint: ReadFingerprint,
+  { fingerprint, request }: DeciderCall,
   mutation: JsonObject,
 ): ItemOutcome<string | undefined> {
   if (briefing === 'prepare') return { kind: 'prepare' };
@@ -57,7 +65,8 @@ function refusalOf(
     found.kind === 'read' &&
     stillFits({ ...fingerprint }, fingerprintOf(resolved, state, found.read, briefing));
   if (!isFresh) return { kind: 'answer', answer: undefined };
-  return verdictOf(applyMutation(execution, found.read, mutation, state.instances));
+  const read = withTold(found.read, toldOf(request));
+  return verdictOf(applyMutation(execution, read, mutation, state.instances));
 }
 
 // deciding
@@ -66,18 +75,20 @@ export async function decideStep(step: Step): Promise<void> {
   const answer = await lanes.submit(runItem(step, (context) => readOrDecide(context, step)));
   if (answer === undefined || !('fingerprint' in answer)) return;
   const { fingerprint } = answer;
-  const request = { ...answer.request, check: checkForRun(step, fingerprint) };
+  const request = { ...answer.request, check: checkForRun(step, answer) };
   const { readHistoryHash } = fingerprint;
   // That the journal has gone on makes no answer stale (ADR 40).
   const given = drive.given && { ...drive.given.fingerprint, ...(readHistoryHash && { readHistoryHash }) };
   const known = isDeepStrictEqual(given, fingerprint) ? drive.given : undefined;
   drive.readHistoryHash = (known?.fingerprint ?? fingerprint).readHistoryHash;
   const answerAndStore = async () => {
-    drive.given = known ?? { fingerprint, answer: await callDecider(step, request, signal) };
+    const told = toldOf(request);
+    drive.given = known ?? { fingerprint, told, answer: await callDecider(step, request, signal) };
     await storeAnswer(step, drive.given);
   };
   const partition = partitionOf(row.deployment_id);
-  const wait = { waitMs: row.deadline.getTime() - clock.now(), signal };
+  // The time of a run that holds ends with its hold, of which the row does not know yet.
+  const wait = { waitMs: request.deadline - clock.monotonic(), signal };
   if (known !== undefined) await outside.during(partition, answerAndStore);
   // After a wait the step is taken again, and reads anew.
   else await outside.unlessMoving(partition, wait, answerAndStore);
@@ -151,12 +162,12 @@ function hold(
 }
 
 /** Stores the decider's answer and the read fingerprint before anything is applied, so that it is paid for once. */
-async function storeAnswer(step: Step, { fingerprint, answer }: NonNullable<Step['drive']['given']>) {
+async function storeAnswer(step: Step, { fingerprint, told, answer }: NonNullable<Step['drive']['given']>) {
   const { row, clock, lanes } = step;
   const columns = {
     state: isPaid(row) ? ('paid_decided' as const) : ('decided' as const),
-    basis: { ...fingerprint },
-    // An answer is JSON.
+    // What was told and an answer are JSON.
+    basis: { ...fingerprint, ...(told && { told: { ...told } as unknown as JsonObject }) },
     proposal: { ...answer } as unknown as JsonObject,
   };
   const deadline = monotonicOf(clock, endOf(row));
@@ -186,9 +197,10 @@ function applyAnswer(context: StepContext): ItemOutcome<ExecutionAnswer | typeof
   const isFresh =
     found.kind === 'read' && stillFits(row.basis, fingerprintOf(resolved, state, found.read, briefing));
   if (!isFresh) return decideAgain(context);
-  // Stored by `storeAnswer`.
+  // Stored by `storeAnswer`; by that of the release before without what was told.
   const answer = row.proposal as unknown as DeciderAnswer;
-  const decision = applyMutation(execution, found.read, answer.mutation, state.instances);
+  const read = withTold(found.read, row.basis?.['told'] as Recalled | undefined);
+  const decision = applyMutation(execution, read, answer.mutation, state.instances);
   // Created by another execution since the answer was checked.
   if (decision.kind === 'failed' && decision.error.facts['reason'] === 'not_loaded')
     return decideAgain(context, UNUSABLE);

@@ -1,5 +1,6 @@
 import {
   asServiceError,
+  type ErrorCode,
   type JsonObject,
   type JsonValue,
   ServiceError,
@@ -10,11 +11,13 @@ import {
   type Execution,
   LLM_TEXTS,
   type RandomSource,
+  type Recalled,
   type Success,
   waitsForBeacon,
 } from '@orrery/deciding';
 import { monotonicOf } from '@orrery/service-kit';
 import type { Payment } from '../../core/payments/payment.js';
+import { withoutAmounts } from '../../core/prompting/grant.js';
 import { type DeciderAnswer, type Evidence, evidenceOf } from '../../core/prompting/model.js';
 import { type Beacon, type FixedRound, sourceOfBeacon } from '../../core/randomness/beacon.js';
 import { endOfKeys } from '../../lane/items/once-item.js';
@@ -30,6 +33,7 @@ import {
   timerOf,
 } from '../../store/runs/run-store.js';
 import type { DeploymentState, Holds, OpenRun } from '../../store/state/deployment-state.js';
+import { watchedAt } from '../payments/reconcile.js';
 import type { Settlement } from '../payments/settle-payment.js';
 import { type EntryDetails, withRefundDue } from '../requests/conclude.js';
 import { failedTimer } from '../requests/failed-timer.js';
@@ -60,7 +64,11 @@ export interface Drive {
   /** Times that the current step has failed, not counting what may pass by itself. */
   failures: number;
   /** The decider's answer and its fingerprint. Until it is stored, the decider is not called again for that fingerprint. */
-  given?: { readonly fingerprint: ReadFingerprint; readonly answer: DeciderAnswer };
+  given?: {
+    readonly fingerprint: ReadFingerprint;
+    readonly answer: DeciderAnswer;
+    readonly told: Recalled | undefined;
+  };
   /** Of what the decider was last given of the journal. */
   readHistoryHash?: string | undefined;
   /** How the settlement of its payment ended, until that is stored. */
@@ -239,9 +247,7 @@ export function endRun<T>(
   outcome: ItemOutcome<T>,
   now: number,
   evidence = evidenceOfRun(row),
-  paid: PaymentColumns = isPaid(row)
-    ? { status: 'refund_due', reason: 'execution_failed' }
-    : { status: 'released' },
+  paid = paymentOfFailed(row),
 ): ItemOutcome<T> {
   if (outcome.kind === 'refuse') return refuseRun(row, outcome.error, now, evidence);
   if (outcome.kind !== 'commit') return outcome;
@@ -259,6 +265,13 @@ export function endRun<T>(
   return { ...outcome, effects: { ...outcome.effects, ...ended } };
 }
 
+/** Of one that we have not charged others may have seen the authorization: it is looked up once nobody can use it any more. */
+function paymentOfFailed(row: RunRow): PaymentColumns {
+  if (isPaid(row)) return { status: 'refund_due', reason: 'execution_failed' };
+  const payment = paymentOf(row);
+  return { status: 'released', check_at: payment === undefined ? null : watchedAt(payment) };
+}
+
 /** What a run does to timers: the one that it executes is gone with its entry. */
 function endedTimer(row: RunRow, set: Effects['timers']): Effects['timers'] {
   const timer = timerOf(row);
@@ -268,20 +281,24 @@ function endedTimer(row: RunRow, set: Effects['timers']): Effects['timers'] {
   return { ...(set ?? nothing), ended: { id, key, tree, runId: row.id } };
 }
 
+/** What passes by itself: a timer whose run meets it was not executed, so it is pending again. */
+const GIVES_BACK: ReadonlySet<ErrorCode> = new Set(['deployment_paused', 'too_many_waiting']);
+
 /**
  * Ends a run that has read nothing: only its row records the error, and its keys are free again. One whose payment is
  * charged leaves a failed entry, so that its owner sees what has to be returned.
  */
 export function refuseRun<T>(
   row: RunRow,
-  error: ServiceError,
+  reason: ServiceError,
   now: number,
   evidence = evidenceOfRun(row),
 ): ItemOutcome<T> {
+  const error = withoutAmounts(reason);
   if (isPaid(row))
     return endRun<never>(row, failedAfterStaging(row, withRefundDue(error), now), now, evidence);
   const timer = timerOf(row);
-  if (timer !== undefined && error.code !== 'deployment_paused')
+  if (timer !== undefined && !GIVES_BACK.has(error.code))
     return endRun<never>(row, failedTimer(requestOf(row), timer, error, now), now, evidence);
   const payment = paymentOf(row);
   const update = {
@@ -296,7 +313,6 @@ export function refuseRun<T>(
     ...onceKeysOf(row, 'release', now),
     // A payment whose run has read nothing may be used again.
     ...(payment && { payment: { kind: 'release', key: payment.key } }),
-    // The timer of a deployment that is paused waits.
     ...(timer && { timer: { timer, runId: row.id, isTaken: false, dueAt: timer.dueAt } }),
     settlement: { error },
   };

@@ -16,6 +16,7 @@ import {
   inTheWayOf,
   type OpenRun,
 } from '../../store/state/deployment-state.js';
+import { watchedAt } from '../payments/reconcile.js';
 import type { Settlement } from '../payments/settle-payment.js';
 import { countPayment } from '../payments/signals.js';
 import { demanded } from '../requests/require-payment.js';
@@ -88,8 +89,6 @@ function holdsFor(changes: readonly CheckedChange[], read: Pick<Success, 'reads'
 const COMMIT_MS = 10_000;
 /** The pause before a chain is asked again about an unclear payment. */
 const PAUSE: Backoff = { baseMs: 1000, maxMs: 10_000 };
-/** A refused payment is looked up once more this long after it has become invalid, in milliseconds. */
-const WATCHED_MS = 90_000;
 
 /**
  * Settles the payment of a staged run. That the settlement begins is committed first: a process that has lost the
@@ -234,12 +233,13 @@ function refused(
   { reason, isFinal }: Extract<Settlement, { kind: 'refused' }>,
   now: number,
 ): ItemOutcome<ExecutionAnswer> {
-  const { requirement, resource, validUntil } = requiredPayment(row);
+  const payment = requiredPayment(row);
+  const { requirement, resource } = payment;
   const detail = `The payment was refused when it was settled. ${sentenceOf(reason)}`;
   const error = demanded('payment_refused', detail, [requirement], resource, { reason });
   const journalled = new ServiceError('payment_refused', detail, { facts: { reason } });
   const outcome = failedAfterStaging(row, error, now, journalled);
-  const check_at = isFinal ? null : new Date(validUntil + WATCHED_MS);
+  const check_at = isFinal ? null : watchedAt(payment);
   return endRun(row, outcome, now, undefined, { status: 'refused', reason, check_at });
 }
 
