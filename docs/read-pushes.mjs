@@ -3,6 +3,7 @@
 // ORRERY_KEY=<key> node docs/read-pushes.mjs <RPC URL> <contract> <base URL> <world> <deployment> [chain]
 import { createHash, hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
 import { createPublicClient, hexToString, http } from 'viem';
 
 const [rpc, contract, base, world, deployment, chain, ...more] = process.argv.slice(2);
@@ -36,6 +37,38 @@ const check = (holds, what) => {
   if (!holds) throw new Error(what);
 };
 
+const canonical = (json) => {
+  check(typeof json !== 'string' || json.isWellFormed(), 'half of a surrogate pair has no canonical text');
+  if (json === null || typeof json !== 'object') return JSON.stringify(json);
+  if (Array.isArray(json)) return `[${json.map(canonical).join(',')}]`;
+  const keys = Object.keys(json).sort();
+  return `{${keys.map((key) => `${canonical(key)}:${canonical(json[key])}`).join(',')}}`;
+};
+const COVERED =
+  'v deployment id seq kind event eventVersion versionHash trigger caller status input changes result error llmHash attestation paymentKey executedAt prevHash';
+const ADDED = 'decidedAt evaluator timers cause depth readHistoryHash replayOf randomness';
+
+/**
+ * `JSON.parse` of Node.js 24 may read a key that is written with an escape as another key
+ * (https://github.com/nodejs/node/issues/63785): such keys are parsed apart from their objects.
+ */
+function parse(text) {
+  // Begins no key: one more of these characters than stand anywhere in a row.
+  const runs = (text.match(/\uf8ff+/g) ?? []).map(({ length }) => length);
+  const mark = '\uf8ff'.repeat(1 + runs.reduce((longest, length) => Math.max(longest, length), 0));
+  const keys = [];
+  const marked = text.replace(/"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?/gs, (token, colon) => {
+    if (colon === undefined || !token.includes('\\')) return token;
+    return `"${mark}${keys.push(JSON.parse(token.slice(0, -colon.length))) - 1}":`;
+  });
+  if (keys.length === 0) return JSON.parse(text);
+  const nameOf = (key) => (key.startsWith(mark) ? keys[key.slice(mark.length)] : key);
+  return JSON.parse(marked, (_, value) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+    return Object.fromEntries(Object.entries(value).map(([key, member]) => [nameOf(key), member]));
+  });
+}
+
 /** What the chain holds, in its order. */
 async function pushedContents() {
   const client = createPublicClient({ transport: http(rpc) });
@@ -44,23 +77,49 @@ async function pushedContents() {
     const [entryHash, digest] = [args.entryHash.slice(2), args.digest.slice(2)];
     const text = hexToString(args.data);
     check(text === '' || sha256(text) === digest, `push ${args.number} does not have its digest`);
-    const content = text === '' ? null : JSON.parse(text);
+    const content = text === '' ? null : parse(text);
     check(content === null || content.entryHash === entryHash, `push ${args.number} names two entries`);
     return { number: Number(args.number), entryHash, digest, content, transactionHash };
   });
 }
 
-/** The deployment's journal, oldest entry first. */
+/** The data of an answer. Where the server is asked too often, it is asked again when it says so, ten times at most. */
+async function get(path) {
+  const url = `${base}/api/worlds/${world}/deployments/${deployment}${path}`;
+  for (let tries = 1; ; tries++) {
+    const answer = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
+    const text = await answer.text();
+    if (answer.ok) return parse(text).data;
+    check(answer.status === 429 && tries < 10, `${url} answers ${answer.status}`);
+    await setTimeout(1000 * Math.min(Number(answer.headers.get('retry-after') ?? 1) || 0, 60));
+  }
+}
+
+/** The deployment's journal, oldest entry first, each with the hash of what it says and of the entry before it. */
 async function journalOf() {
   const entries = [];
   for (let after = ''; ; after = `&after=${entries.at(-1).seq}`) {
-    const url = `${base}/api/worlds/${world}/deployments/${deployment}/history?include=all&limit=40${after}`;
-    const answer = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
-    check(answer.ok, `${url} answers ${answer.status}`);
-    const page = (await answer.json()).data;
+    const page = await get(`/history?include=all&limit=40${after}`);
     entries.push(...page);
-    if (page.length < 40) return entries.reverse();
+    if (page.length < 40) break;
   }
+  const { address, source } = await get('');
+  check(address === deployment.toLowerCase(), `it is of ${address}, not of ${deployment}`);
+  let prevHash = sha256(canonical({ deployment: address, source }));
+  for (const [at, entry] of entries.reverse().entries()) {
+    const follows = entry.seq === at + 1 && entry.prevHash === prevHash && entry.deployment === address;
+    check(follows, `entry ${at + 1} does not follow the one before`);
+    prevHash = hashOf(entry);
+    check(prevHash === entry.hash, `the hash of entry ${entry.seq} does not cover it`);
+  }
+  return entries;
+}
+
+function hashOf(entry) {
+  const added = ADDED.split(' ').filter((member) => entry[member] !== undefined);
+  check(entry.v === 2 || (entry.v === 1 && added.length === 0), `entry ${entry.seq} is of another version`);
+  const members = [...COVERED.split(' '), ...added];
+  return sha256(canonical(Object.fromEntries(members.map((member) => [member, entry[member]]))));
 }
 
 /** The root of the RFC 6962 tree over entries (history.md, "Checkpoints"). */

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
-import { canonicalHash } from '@orrery/contracts';
+import { canonicalHash, type JsonObject } from '@orrery/contracts';
 import { encodeAbiParameters, encodeEventTopics, type Hex, parseAbi } from 'viem';
 import { expect, it, onTestFinished } from 'vitest';
 
@@ -60,10 +60,26 @@ it('the program that reads pushes refuses wrong arguments before it asks anyone,
   expect(asked).toEqual([]);
 });
 
-const entries = [1, 2].map((seq) => ({
-  ...{ seq, deployment: address, kind: seq === 1 ? 'deployment_created' : 'execution' },
-  ...{ hash: String(seq).repeat(64), pushes: [] },
-}));
+const NOTHING = Object.fromEntries(
+  'attestation caller error event eventVersion llmHash paymentKey result status trigger versionHash'
+    .split(' ')
+    .map((member) => [member, null]),
+);
+
+/** A journal of entries with these inputs. */
+function journalOf(...inputs: readonly JsonObject[]) {
+  let prevHash = canonicalHash({ deployment: address, source: null });
+  return inputs.map((input, at) => {
+    const kind = at === 0 ? 'deployment_created' : 'execution';
+    const place = { deployment: address, id: String(at + 1), seq: at + 1, kind, prevHash };
+    const entry = { ...NOTHING, ...place, v: 1, input, changes: [], executedAt: '2026-11-28T00:00:00.000Z' };
+    prevHash = canonicalHash(entry);
+    return { ...entry, hash: prevHash, pushes: [] };
+  });
+}
+type Journal = ReturnType<typeof journalOf>;
+
+const entries = journalOf({ name: 'Derby' }, {});
 const abi = parseAbi([
   'event Pushed(address indexed deployment, uint64 indexed number, bytes32 entryHash, bytes32 digest, bytes data)',
 ]);
@@ -93,11 +109,12 @@ function skipped(head: { size: number; rootHash: string }) {
   };
 }
 
-/** What the program says of a journal of two entries where a chain holds this log. */
-async function readWith(log: object) {
-  const { url } = await startCounting((_, body) =>
-    body === '' ? { data: entries.toReversed() } : { jsonrpc: '2.0', id: JSON.parse(body).id, result: [log] },
-  );
+/** What the program says of a journal where a chain holds these logs. */
+async function readWith(logs: readonly object[], journal: Journal = entries) {
+  const { url } = await startCounting((asked, body) => {
+    if (body !== '') return { jsonrpc: '2.0', id: JSON.parse(body).id, result: logs };
+    return { data: asked.includes('/history') ? journal.toReversed() : { address, source: null } };
+  });
   return outcomeOf([url, address, url, address, address], { ORRERY_KEY });
 }
 
@@ -105,12 +122,27 @@ it('the program that reads pushes knows a head whose push was skipped by its dig
   const leaf = (hash: string) => sha256(Buffer.of(0), Buffer.from(hash, 'hex'));
   const [left, right] = entries.map(({ hash }) => leaf(hash)) as [Buffer, Buffer];
   const rootHash = sha256(Buffer.of(1), left, right).toString('hex');
-  const { code, stdout } = await readWith(skipped({ size: 2, rootHash }));
+  const { code, stdout } = await readWith([skipped({ size: 2, rootHash })]);
   expect([code, JSON.parse(stdout)]).toMatchObject([
     undefined,
     { valid: true, pushed: 1, results: [], heads: [{ number: 1, size: 2 }] },
   ]);
-  const other = await readWith(skipped({ size: 2, rootHash: 'a'.repeat(64) }));
+  const other = await readWith([skipped({ size: 2, rootHash: 'a'.repeat(64) })]);
   expect(other.code).toBe(1);
   expect(other.stderr).toContain('the chain holds more than the history');
+});
+
+it('the program that reads pushes computes each hash of the journal, and follows its links', async () => {
+  const journal = journalOf({}, { horse: 'A' }, { horse: 'B' });
+  expect((await readWith([], journal)).code).toBeUndefined();
+  const changed = journal.with(1, { ...(journal[1] as Journal[number]), input: { horse: 'C' } });
+  expect((await readWith([], changed)).stderr).toContain('the hash of entry 2 does not cover it');
+  const without = journal.filter(({ seq }) => seq !== 2);
+  expect((await readWith([], without)).stderr).toContain('entry 2 does not follow the one before');
+});
+
+it('the program that reads pushes reads names that are written with escapes as they are', async () => {
+  const names = ['\n', '\\', '"', '\t'];
+  const journal = journalOf(...names.map((name) => ({ horse: 'H', [name]: 1 })));
+  expect((await readWith([], journal)).stderr).toBe('');
 });

@@ -3,13 +3,16 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Resources } from '@orrery/service-kit';
 import { createTestDatabase, PATIENT } from '@orrery/testing';
-import { query } from '@orrery/testing/servers';
+import { query, withClient } from '@orrery/testing/servers';
 import { repositoryRoot } from '@orrery/testing/system';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { apiClient } from '../src/api/api-client.js';
 import { followStream } from '../src/api/follow-stream.js';
+import { readJournal } from '../src/load/read-journal.js';
 import { startLocalChain } from '../src/starting/start-local-chain.js';
 import { startSystem } from '../src/starting/start-system.js';
+import { homeOf } from '../src/tampering/home-of.js';
+import { rewriteChain } from '../src/tampering/rewrite-chain.js';
 import { racingWorld } from '../src/worlds/racing-world.js';
 
 const run = promisify(execFile);
@@ -32,11 +35,18 @@ async function startPushing() {
     run(process.execPath, [program, anvil.url, contract, base, ...places], {
       env: { ...process.env, ORRERY_KEY: system.key },
     });
-  return { system, api, deployment, read, databaseUrl: database.url };
+  /** Writes an entry anew, and all hashes from it on. */
+  const rewrite = async (seq: number) => {
+    const { id } = (await api.get(deployment)).body.data;
+    const journal = await readJournal(api, deployment);
+    const change = (entry: { seq: number }) => (entry.seq === seq ? { caller: 'account:999' } : undefined);
+    await withClient(await homeOf(system, id), (client) => rewriteChain(client, id, journal, change));
+  };
+  return { api, system, deployment, read, rewrite, databaseUrl: database.url };
 }
 
 it('pushes executions to a chain, shows where they are, and a stranger reads them there', async () => {
-  const { system, api, deployment, read } = await startPushing();
+  const { system, api, deployment, read, rewrite } = await startPushing();
   const bindings = `${deployment}/event-bindings`;
   const unknown = await api.put(bindings, [{ event: 'race_result', targetChains: ['near-testnet'] }]);
   expect(unknown).toMatchObject({ status: 400, body: { code: 'unknown_chain' } });
@@ -77,14 +87,12 @@ it('pushes executions to a chain, shows where they are, and a stranger reads the
     waiting: 0,
     results: [1, 2].map((number) => ({ number, result: { headline: 'HORSE_1 wins R1' } })),
   });
-  const { historyId } = answers[1]?.body.data ?? {};
-  for (const home of system.homes)
-    await query(home, `update runtime.journal set hash = repeat('0', 64) where id = $1`, [historyId]);
+  await rewrite(answers[1]?.body.data.seq);
   await expect(read(system.url)).rejects.toThrow('push 2 is not of the execution in its place');
 });
 
 it('pushes the head of an hour where a binding says so, and a stranger compares the journal with it', async () => {
-  const { system, api, deployment, read, databaseUrl } = await startPushing();
+  const { system, api, deployment, read, rewrite, databaseUrl } = await startPushing();
   const binding = { event: 'race_result', targetChains: ['local'], onchain: { head: 'hourly' } };
   await api.put(`${deployment}/event-bindings`, [binding]);
   const race = { event: 'race_result', input: { raceId: 'R1', winner: 'HORSE_1' } };
@@ -115,8 +123,7 @@ it('pushes the head of an hour where a binding says so, and a stranger compares 
     ...{ valid: true, pushed: 1, waiting: 0, results: [] },
     heads: [{ number: 1, size: head.size }],
   });
-  for (const home of system.homes)
-    await query(home, `update runtime.journal set hash = repeat('0', 64) where seq = 2`);
+  await rewrite(2);
   await expect(read(system.url)).rejects.toThrow(
     `the first ${head.size} entries are not those that push 1 covers`,
   );

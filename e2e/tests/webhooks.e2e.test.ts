@@ -1,8 +1,11 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { connect as connectTls } from 'node:tls';
 import { Resources } from '@orrery/service-kit';
 import { PATIENT } from '@orrery/testing';
 import { freePort, makeCertificate } from '@orrery/testing/servers';
 import { type NodeProcess, repositoryRoot, type System, startProgram } from '@orrery/testing/system';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest';
 import { type ApiClient, apiClient, created } from '../src/api/api-client.js';
 import { commandLine } from '../src/starting/command-line.js';
 import { startSystem } from '../src/starting/start-system.js';
@@ -38,6 +41,34 @@ async function receive(command: string, program: string, port: number, secret: s
   return started;
 }
 
+/** The programs of the pages, and the commands that run them. */
+const PROGRAMS: readonly [command: string, program: string][] = [
+  [process.execPath, 'receive.mjs'],
+  ['python3', 'receive.py'],
+];
+
+/** The first line that a program answers to a text as it stands. */
+async function answerTo(port: number, request: string): Promise<string> {
+  const socket = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false });
+  socket.write(request);
+  const [chunk] = await once(socket, 'data');
+  socket.destroy();
+  return String(chunk).split('\r\n')[0] ?? '';
+}
+
+it.each(PROGRAMS)(
+  '%s %s is held up by nobody who says nothing, and reads no body without an end',
+  async (command, program) => {
+    const port = await freePort();
+    await receive(command, program, port, `whsec_${Buffer.alloc(24).toString('base64')}`);
+    const silent = connect(port, '127.0.0.1');
+    onTestFinished(() => void silent.destroy());
+    await once(silent, 'connect');
+    const head = 'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n';
+    expect(await answerTo(port, head)).toMatch(/^HTTP\/1\.[01] 400 /);
+  },
+);
+
 it('sends executions to the programs of the pages, which take each once', async () => {
   const deployment = await (await counterWorld(api)).deploy();
   const { json } = commandLine(system.commandEnv);
@@ -46,10 +77,7 @@ it('sends executions to the programs of the pages, which take each once', async 
     .filter((part) => part.startsWith('0x'))
     .join('/');
   const programs = await Promise.all(
-    [
-      [process.execPath, 'receive.mjs'],
-      ['python3', 'receive.py'],
-    ].map(async ([command = '', program = '']) => {
+    PROGRAMS.map(async ([command, program]) => {
       const port = await freePort();
       const made = await json('webhooks', 'create', place, `https://127.0.0.1:${port}/`);
       expect(made).toMatchObject({ state: 'active', secret: expect.stringMatching(/^whsec_/) });

@@ -32,16 +32,24 @@ say('The night, and the secret that the journal had committed to before the firs
 await orrery('history', 'list', tavern, '--include', 'all');
 const { secrets } = await orreryData((revealed) => revealed, 'deployments', 'reveal-randomness', tavern);
 
-say('What a stranger computes: the seed of each entry from the secret, and from the seed its dice');
-const entries = await orreryData(
-  ({ length }) => ({ entries: length }),
-  ...['history', 'list', tavern, '--event', 'duel_rolled', '--status', 'succeeded'],
+say(
+  'What a stranger checks: the secret is the one of the commitment before; of it come the seeds, and the dice',
 );
+const journal = await orreryData(
+  ({ length }) => ({ entries: length }),
+  ...['history', 'list', tavern, '--include', 'all', '--all'],
+);
+const sha256 = (bytes) => createHash('sha256').update(bytes).digest('hex');
 const hmac = (key, message) => createHmac('sha256', key).update(message).digest();
-for (const { seq, input, randomness, stateChanges } of entries.reverse()) {
-  const { secret } = secrets.find(({ commitment }) => commitment === randomness.commitment);
-  const inputText = JSON.stringify(Object.fromEntries(Object.entries(input).sort()));
-  const inputHash = createHash('sha256').update(inputText).digest('hex');
+const committedAt = (commitment) =>
+  journal.find(({ kind, input }) => kind === 'randomness_committed' && input.commitment === commitment)?.seq;
+const duels = journal.filter(({ event, status }) => event === 'duel_rolled' && status === 'succeeded');
+for (const { seq, input, randomness, stateChanges } of duels.reverse()) {
+  const { commitment } = randomness;
+  const { secret } = secrets.find((told) => told.commitment === commitment);
+  if (sha256(Buffer.from(secret, 'hex')) !== commitment || !(committedAt(commitment) < seq))
+    throw new Error(`Nobody was bound to the secret of entry ${seq} before it was thrown.`);
+  const inputHash = sha256(JSON.stringify(Object.fromEntries(Object.entries(input).sort())));
   const seed = hmac(Buffer.from(secret, 'hex'), randomness.run + inputHash);
   const dice = [0n, 1n, 2n, 3n].map((k) => {
     const message = Buffer.alloc(8);

@@ -12,7 +12,8 @@ and, to compare with, `instances.json`: what `orrery deployments get`, `orrery h
 also holds the history to a checkpoint that was kept, as `GET …/head` answered it, signed by the operator's public key. That
 takes the package `cryptography`; all else is of the standard library. Executions are not decided again here.
 
-It ends with 0 for a history that holds, with 1 for one that does not, and prints what it found as JSON.
+It ends with 0 for a history that holds, with 1 for one that does not, and prints what it found as JSON. It ends with 2 where it
+could not check: nothing could be read, or the package is missing.
 """
 
 import argparse
@@ -23,6 +24,7 @@ import json
 import math
 import os
 import sys
+import time
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -113,16 +115,24 @@ class Server:
     def get(self, address, path="", **query):
         url = f"{self.base}/api/worlds/{self.world}/deployments/{address}{path}?{urllib.parse.urlencode(query)}"
         request = urllib.request.Request(url, headers={"authorization": f"Bearer {self.key}"})
-        with urllib.request.urlopen(request, timeout=60) as answer:
-            return parse(answer.read())["data"]
+        for tries in range(10):
+            try:
+                with urllib.request.urlopen(request, timeout=60) as answer:
+                    return parse(answer.read())
+            except urllib.error.HTTPError as error:
+                # Where the server is asked too often, it says when it may be asked again.
+                if error.code != 429 or tries == 9:
+                    raise
+                waiting = error.headers.get("retry-after", "1")
+                time.sleep(min(int(waiting) if waiting.isdigit() else 1, 60))
 
     def deployment(self, address):
-        return self.get(address)
+        return self.get(address)["data"]
 
     def journal(self, address):
         entries, more = [], {}
         while True:
-            page = self.get(address, "/history", include="all", limit=PAGE, **more)
+            page = self.get(address, "/history", include="all", limit=PAGE, **more)["data"]
             entries += page
             if len(page) < PAGE:
                 return entries[::-1]
@@ -131,9 +141,10 @@ class Server:
     def instances(self, address):
         found, page = [], 1
         while True:
-            rows = self.get(address, "/entity-instances", limit=100, page=page)
+            answer = self.get(address, "/entity-instances", limit=100, page=page)
+            rows = answer["data"]
             found += rows
-            if len(rows) < 100:
+            if len(rows) < 100 or page >= answer["pagination"]["totalPages"]:
                 return found
             page += 1
 
@@ -396,6 +407,9 @@ def main(arguments):
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         print(json.dumps({"valid": False, "reason": f"something that was read is malformed: {error!r}"}))
         return 1
+    except ImportError as error:
+        print(f"A checkpoint takes the package `cryptography`: {error}", file=sys.stderr)
+        return 2
     except (OSError, urllib.error.URLError) as error:
         print(f"It could not be read: {error}", file=sys.stderr)
         return 2

@@ -9,13 +9,15 @@ import hmac
 import json
 import os
 import ssl
+import threading
 import time
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 KEY = base64.b64decode(os.environ["WEBHOOK_SECRET"].removeprefix("whsec_"))
 MAX_BYTES = 2 * 1024 * 1024
 TOLERANCE_S = 300
 
+one_at_a_time = threading.Lock()
 position = 0  # the last entry that was handled; store it together with what you make of the entry
 
 
@@ -47,12 +49,16 @@ def handle(entry: dict) -> None:
 
 
 class Receiver(BaseHTTPRequestHandler):
+    timeout = 10  # of each read, the TLS handshake's too: whoever connects and sends nothing holds a thread no longer
+
     def do_POST(self):
-        length = int(self.headers.get("content-length", "0"))
         try:
-            if length > MAX_BYTES:
-                raise ValueError("the body is too large")
-            handle(verify(self.headers, self.rfile.read(length)))
+            length = int(self.headers.get("content-length", "0"))
+            if not 0 <= length <= MAX_BYTES:
+                raise ValueError("the body is too large, or its length is wrong")
+            entry = verify(self.headers, self.rfile.read(length))
+            with one_at_a_time:
+                handle(entry)
             self.send_response(204)
         except ValueError as error:
             self.log_error("%s", error)
@@ -63,9 +69,10 @@ class Receiver(BaseHTTPRequestHandler):
         pass  # what was handled is printed
 
 
-server = HTTPServer(("127.0.0.1", int(os.environ.get("PORT", "8443"))), Receiver)
+server = ThreadingHTTPServer(("127.0.0.1", int(os.environ.get("PORT", "8443"))), Receiver)
 context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
 context.load_cert_chain(os.environ.get("TLS_CERT", "cert.pem"), os.environ.get("TLS_KEY", "key.pem"))
-server.socket = context.wrap_socket(server.socket, server_side=True)
+# The handshake is made by the thread of the connection, with its first read.
+server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
 print(f"listening on https://127.0.0.1:{server.server_port}", flush=True)
 server.serve_forever()

@@ -10,6 +10,8 @@ import { build } from 'esbuild';
 export interface Subscriber extends AsyncDisposable {
   /** The numbers of the entries that it handled, by deployment, in this order. */
   readonly handled: ReadonlyMap<string, number[]>;
+  /** What it wrote about entries. */
+  readonly lines: readonly string[];
   /** What it wrote about faults. */
   complaints(): string;
 }
@@ -65,7 +67,9 @@ export function startSubscriber(
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     complaints += text;
   });
+  const lines: string[] = [];
   createInterface({ input: child.stdout }).on('line', (line) => {
+    lines.push(line);
     const [deployment = '', seq] = line.split(' ');
     const before = handled.get(deployment) ?? [];
     // One that was killed between its effect and its position repeats this entry, and no other.
@@ -74,6 +78,7 @@ export function startSubscriber(
   const gone = new Promise((resolve) => child.once('close', resolve));
   return {
     handled,
+    lines,
     complaints: () => complaints,
     [Symbol.asyncDispose]: async () => {
       child.kill('SIGKILL');

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
 import { type DeploymentSource, type HistoryQuery, historyQuery } from '@orrery/contracts';
 import { sql } from 'kysely';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, beforeEach, expect, test } from 'vitest';
 import { listHistory } from '../src/store/journal/history.js';
 import { snapshotAt, snapshotHasher } from '../src/store/journal/past-states.js';
 import { openRuntimeDatabase, type PlantedDeployment, plantDeployment } from './journal-fixture.js';
@@ -15,6 +15,14 @@ const planted = new Map<string, PlantedDeployment>();
 const server = await serve();
 afterAll(() => server.close());
 
+/** What the server makes of its lists before it answers: nothing, if it is honest. */
+let disguise = (_what: string, rows: readonly object[]): readonly object[] => rows;
+/** How many requests it refuses from now on. */
+let tooOften = 0;
+beforeEach(() => {
+  disguise = (_, rows) => rows;
+});
+
 /** As much of the HTTP interface as the program reads. */
 async function serve(): Promise<Server> {
   const http = createServer(async ({ url = '' }, response) => {
@@ -22,8 +30,10 @@ async function serve(): Promise<Server> {
     const [, , , , , address = '', what] = pathname.split('/');
     const deployment = planted.get(address);
     if (deployment === undefined) return response.writeHead(404).end();
-    const data = await answer(deployment, what, Object.fromEntries(searchParams));
-    response.end(JSON.stringify({ success: true, data }));
+    if (tooOften-- > 0) return response.writeHead(429, { 'retry-after': '0' }).end();
+    const answered = await answer(deployment, what, Object.fromEntries(searchParams));
+    if (answered === undefined) return response.writeHead(400).end();
+    response.end(JSON.stringify({ success: true, ...answered }));
   });
   http.listen(0, '127.0.0.1');
   await once(http, 'listening');
@@ -36,21 +46,29 @@ async function answer(
   query: Record<string, string>,
 ) {
   const { address, source, id } = deployment;
+  if (what === undefined) return { data: { address, source } };
   if (what === 'history') {
-    return (await listHistory(db, deployment, historyQuery.parse(query) as HistoryQuery)).data;
+    const { data } = await listHistory(db, deployment, historyQuery.parse(query) as HistoryQuery);
+    return { data: disguise(what, data) };
   }
-  if (what === undefined) return { address, source };
+  const page = Number(query['page']);
+  const shown = disguise(what, await instancesOf(id));
+  const pagination = { page, limit: 100, total: shown.length, totalPages: Math.ceil(shown.length / 100) };
+  // As the service refuses one that is too deep.
+  if (page > Math.max(1, pagination.totalPages)) return undefined;
+  return { data: shown.slice((page - 1) * 100, page * 100), pagination };
+}
+
+async function instancesOf(id: number): Promise<object[]> {
   const rows = await db
     .selectFrom('instances')
     .selectAll()
     .where('deployment_id', '=', id)
     .orderBy('id')
     .execute();
-  const from = (Number(query['page']) - 1) * 100;
-  return rows.slice(from, from + 100).map(({ entity_schema, instance_id, state }) => ({
-    entitySchema: entity_schema,
-    instanceId: instance_id,
-    state,
+  return rows.map(({ entity_schema, instance_id, state, revision }) => ({
+    ...{ entitySchema: entity_schema, instanceId: instance_id },
+    ...{ state, revision },
   }));
 }
 
@@ -104,6 +122,11 @@ test.each<[string, (id: number) => ReturnType<typeof sql>, string]>([
     (id) => sql`update instances set state = '{}' where deployment_id = ${id} and instance_id = 'H3'`,
     'horse:H3 is not what its changes say',
   ],
+  [
+    'the revision of an instance',
+    (id) => sql`update instances set revision = 99 where deployment_id = ${id} and instance_id = 'H3'`,
+    'horse:H3 is not what its changes say',
+  ],
 ])('it notices that %s was changed', async (_what, tamper, finding) => {
   const race = await plantRace();
   await tamper(race.id).execute(db);
@@ -125,4 +148,57 @@ test('it follows a clone to the entry of its source that it began at', async () 
   expect(JSON.parse(await verify(clone))).toMatchObject({ valid: true, entries: copied.length });
   const other = await plant({ ...source, snapshotHash: '0'.repeat(64) });
   expect(await verify(other)).toBe('the clone began with something else than its source was');
+});
+
+test('it notices an instance that is shown twice in place of another one', async () => {
+  const race = await plantRace();
+  disguise = (what, rows) => (what === 'history' ? rows : [...rows.slice(1), ...rows.slice(1, 2)]);
+  expect(await verify(race)).toBe('an instance is missing');
+});
+
+test('it notices a revision that cannot follow, and an entry of another deployment, whatever their hashes', async () => {
+  const changed = { entitySchema: 'horse', instanceId: 'H', op: 'create', set: {}, unset: [], revision: 7 };
+  const skipping = await plant();
+  await skipping.add({ changes: [{ ...changed, state: {} }] as never });
+  expect(await verify(skipping)).toBe('create of ["horse","H"] has not the next revision');
+  const deployment = `0x${'5a'.repeat(20)}`;
+  const mixed = await plant();
+  await mixed.add({ deployment });
+  disguise = (what, rows) => (what === 'history' ? rows.map((entry) => ({ ...entry, deployment })) : rows);
+  expect(await verify(mixed)).toBe('entry 1 is of another deployment');
+});
+
+test('it notices that the journal of a source ends before the entry that the clone began at', async () => {
+  const source = await plant();
+  await source.add();
+  const snapshotHash = snapshotHasher().digest();
+  const clone = await plant({ address: source.address, seq: 2, snapshotHash });
+  expect(await verify(clone)).toBe('entry 2 is missing');
+});
+
+test('it reads names that are written with escapes as they are, and asks again where it asked too often', async () => {
+  const race = await plant();
+  for (const name of ['\n', '\\', '"', '\u2028']) await race.add({ input: { horse: 'H', [name]: 1 } });
+  tooOften = 2;
+  expect(JSON.parse(await verify(race))).toMatchObject({ valid: true, entries: 4 });
+  tooOften = 10;
+  expect(await verify(race)).toMatch(/answers 429$/);
+});
+
+test('it asks for no page after the last one, which the service may refuse', async () => {
+  const race = await plant();
+  const created = { entitySchema: 'horse', op: 'create', set: {}, unset: [], revision: 1, state: {} };
+  const changes = Array.from({ length: 100 }, (_, at) => ({ ...created, instanceId: `H${at}` }));
+  await race.add({ changes: changes as never });
+  expect(JSON.parse(await verify(race))).toMatchObject({ valid: true, instances: 100 });
+});
+
+test('it takes another secret than that of the commitment for no reveal, as the service does', async () => {
+  const race = await plant();
+  const none = { event: null, eventVersion: null, versionHash: null, trigger: null, status: null };
+  const commitment = 'ab'.repeat(32);
+  await race.add({ ...none, kind: 'randomness_committed', input: { commitment } });
+  const secrets = [{ commitment, secret: '00' }];
+  await race.add({ ...none, kind: 'randomness_revealed', input: { secrets } });
+  expect(JSON.parse(await verify(race))).toMatchObject({ valid: true, entries: 2 });
 });

@@ -1,6 +1,6 @@
 import { httpOperations, MAX_LIMIT, type RoutedRpc, requestPath } from '@orrery/contracts';
 import { StartupError } from '@orrery/service-kit';
-import { allPages, Refusal, type ServerAnswer, sendOrFail } from '../server/ask-server.js';
+import { allPages, nextEntries, Refusal, type ServerAnswer, sendOrFail } from '../server/ask-server.js';
 import { type Server, type ServerOptions, serverOf } from '../server/find-server.js';
 import type { CommandContext } from '../terminal/context.js';
 import type { OperationRequest } from './fill-request.js';
@@ -50,8 +50,18 @@ export function askFor(
   return sendOrFail(server, { method: http.method, path, headers, body });
 }
 
-const askForAll = (rpc: RoutedRpc, request: Partial<OperationRequest>, server: Server) =>
-  allPages((which) => {
-    const query = { limit: String(MAX_LIMIT), ...request.query, ...which };
-    return askFor(rpc, { ...request, query }, server);
-  });
+function askForAll(
+  rpc: RoutedRpc,
+  request: Partial<OperationRequest>,
+  server: Server,
+): Promise<ServerAnswer> {
+  const { page, ...rest } = request.query ?? {};
+  const first = page === undefined ? {} : { page };
+  return allPages(
+    (which) => {
+      const query = { limit: String(MAX_LIMIT), ...rest, ...('after' in which ? {} : first), ...which };
+      return askFor(rpc, { ...request, query }, server);
+    },
+    rpc.name === 'history.list' ? nextEntries : undefined,
+  );
+}

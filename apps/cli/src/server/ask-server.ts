@@ -85,20 +85,32 @@ export const askOrFail = (
   body?: unknown,
 ): Promise<ServerAnswer> => sendOrFail(server, { method, path: `/api${path}`, body });
 
-/** All pages of a list as one answer. `which`: the parameters of the page. */
+/** The parameters that tell the pages of a list apart; undefined: there is no further page. */
+type Which = Readonly<Record<string, string>> | undefined;
+
+/** All pages of a list as one answer. `next`: what follows an answer. */
 export async function allPages(
-  ask: (which: Readonly<Record<string, string>>) => Promise<ServerAnswer>,
+  ask: (which: NonNullable<Which>) => Promise<ServerAnswer>,
+  next: (answer: ServerAnswer) => Which = nextPage,
 ): Promise<ServerAnswer> {
   const data: unknown[] = [];
   let answer: ServerAnswer = { status: 200 };
-  for (let which: Record<string, string> | undefined = {}; which !== undefined; which = nextPage(answer)) {
+  for (let which: Which = {}; which !== undefined; which = next(answer)) {
     answer = await ask(which);
     data.push(...(answer.data as unknown[]));
   }
   return { ...answer, data };
 }
 
-function nextPage({ data, pagination }: ServerAnswer): Record<string, string> | undefined {
+/** Of a history, by its last entry: what is written meanwhile moves no entry to another page, and none is too deep. */
+export function nextEntries({ data, pagination }: ServerAnswer): Which {
+  const entries = data as { readonly seq: number }[];
+  const last = entries.at(-1);
+  const isEnd = last === undefined || last.seq === 1 || entries.length < (pagination?.limit ?? 1);
+  return isEnd ? undefined : { after: String(last.seq) };
+}
+
+function nextPage({ data, pagination }: ServerAnswer): Which {
   const { next, page = 1, limit = 1, totalPages = 1, totalIsMinimum = false } = pagination ?? {};
   if (next !== undefined) return next === null ? undefined : { cursor: next };
   // The service counts no further than 10,000.

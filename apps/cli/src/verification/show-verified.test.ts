@@ -10,6 +10,9 @@ it('says what was proven, and what was not', () => {
       '2 instances were compared with what the entries say.\nNo checkpoint was compared: --checkpoint does that.\n' +
       'Decisions were not checked: --decisions does that.',
   );
+  expect(showVerified({ ...HOLDS, linked: 2 })).toMatch(
+    /ab\.\nThe hashes of 2 entries about settings .+\.\n2 inst/,
+  );
   const decisions = { rerun: 5, notRerun: { model: 1, outside: 0 } };
   expect(showVerified({ ...HOLDS, instances: null, decisions })).toMatch(
     /no instance was compared\.\n.*\n5 executions were decided again here, with the same outcome\.\n1 were not: they were decided by a model whose answer you may not read, or that gave none\.$/,

@@ -19,10 +19,11 @@ const SEEDS: Readonly<Record<NotCheckedSeed, string>> = {
 
 /** What was proven, in lines for people. `kept`: the checkpoint that was compared. */
 export function showVerified(verified: VerifiedHistory, kept?: string): string {
-  const { entries, hash, instances, firstDivergence, decisions } = verified;
+  const { entries, linked, hash, instances, firstDivergence, decisions } = verified;
   return [
     ...verdictOf(firstDivergence, entries),
     `The last entry that holds is ${entries}; its hash is ${hash}.`,
+    ...linkedLines(linked),
     instances === null
       ? 'The source of this clone cannot be read, so no instance was compared.'
       : `${instances} instances were compared with what the entries say.`,
@@ -40,6 +41,13 @@ function verdictOf(divergence: Divergence | null, entries: number): string[] {
   const of = instance === undefined ? '' : ` (${instance})`;
   return [`The history does NOT hold. Entry ${seq}: ${fault.what}${of}.`, fault.advice];
 }
+
+const linkedLines = (linked: number): string[] =>
+  linked === 0
+    ? []
+    : [
+        `The hashes of ${linked} entries about settings could not be checked, as only the owner reads their input: what stands before them is proven by a checkpoint that was kept.`,
+      ];
 
 function checkpointLines({ valid, signed }: VerifiedHistory, kept: string | undefined): string[] {
   if (signed === undefined) return ['No checkpoint was compared: --checkpoint does that.'];

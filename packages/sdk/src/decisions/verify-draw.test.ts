@@ -25,8 +25,8 @@ const others = (count: number): Given[] =>
 /** What becomes of the only draw in a journal of these entries. */
 function verdictOf(...given: Given[]) {
   const entries = given.map((one, at) => {
-    const entry = { input: {}, ...one, seq: at + 1 } as HistoryEntry;
-    return { ...entry, hash: sha256Hex(hashedText(entry)) };
+    const entry = { v: 2, input: {}, ...one, seq: at + 1 } as HistoryEntry;
+    return { ...entry, hash: sha256Hex(hashedText(entry) ?? '') };
   });
   const journal: Journal = {
     lastSeq: async () => entries.length,

@@ -28,6 +28,7 @@ function withoutKey({ answer, open }: Requests): Requests {
       return (answer as Untyped)(method, path.replace(OWNED, OPENED), { ...init, path: inPath });
     }) as Requests['answer'],
     open: (path, ...rest) => open(path.replace(OWNED, OPENED), ...rest),
+    isWithoutKey: true,
   };
 }
 

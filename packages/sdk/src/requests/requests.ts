@@ -38,6 +38,8 @@ export interface Requests {
   ): Promise<Answer<AnswerOf<OperationOf<M, P>>>>;
   /** Sends a GET whose answer is read while it arrives. No retries: the reader knows where to go on. */
   open(path: string, headers: Record<string, string>, signal: AbortSignal): Promise<Response>;
+  /** Of a reader without a key, who is not told the inputs of entries about settings. */
+  readonly isWithoutKey?: true;
 }
 
 interface UntypedInit extends RequestOptions {

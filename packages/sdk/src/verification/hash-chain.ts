@@ -63,12 +63,18 @@ export const firstLink = (deployment: string, source: Source): Promise<string> =
 
 const IN_ORDER = [...COVERED, ...ADDED].sort();
 
-/** What the hash of an entry covers, as the text that is hashed. */
-export function hashedText(entry: Entry): string {
+/** Half of a surrogate pair, as `JSON.stringify` writes it: UTF-8 has none, and RFC 8785 allows none. */
+const HALF_PAIR = /(?<!\\)(?:\\\\)*\\ud/;
+
+/** What the hash of an entry covers, as the text that is hashed. Undefined: by the recipe no hash covers such an entry. */
+export function hashedText(entry: Entry): string | undefined {
+  const isKnown = entry.v === 2 || (entry.v === 1 && ADDED.every((member) => entry[member] === undefined));
+  if (!isKnown) return undefined;
   const members = IN_ORDER.filter(
     (member) => entry[member] !== undefined || !ADDED.includes(member as never),
   );
-  return `{${members.map((member) => `"${member}":${canonicalJson(entry[member])}`).join(',')}}`;
+  const text = `{${members.map((member) => `"${member}":${canonicalJson(entry[member])}`).join(',')}}`;
+  return HALF_PAIR.test(text) ? undefined : text;
 }
 
 type Change = components['schemas']['InstanceChange'];

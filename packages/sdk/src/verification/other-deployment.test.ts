@@ -18,8 +18,8 @@ type Entry = Parameters<typeof hashedText>[0];
 /** A deployment with one entry, and the checkpoint that the operator signs of it. */
 async function journalOf(address: string, source: Source = null) {
   const prevHash = await firstLink(address, source);
-  const entry = { deployment: address, seq: 1, changes: [], input: {}, prevHash } as unknown as Entry;
-  const hash = await sha256(hashedText(entry));
+  const entry = { v: 2, deployment: address, seq: 1, changes: [], input: {}, prevHash } as unknown as Entry;
+  const hash = await sha256(hashedText(entry) ?? '');
   const tree = createMerkleTree();
   await tree.add(hash);
   const root = Buffer.from(await tree.root(), 'hex').toString('base64');

@@ -5,7 +5,12 @@ import { firstLink, hashedText, sha256 } from './hash-chain.js';
 
 const ADDRESS = '0xabc';
 type Entry = Parameters<typeof hashedText>[0];
-const hashOf = (entry: Entry) => sha256(hashedText(entry));
+const hashOf = (entry: Entry) => sha256(hashedText(entry) ?? '');
+
+async function hashed(members: object): Promise<Entry> {
+  const entry = { v: 2, deployment: ADDRESS, changes: [], ...members } as unknown as Entry;
+  return { ...entry, hash: await hashOf(entry) };
+}
 
 /** A journal that creates these horses, one an entry. */
 async function journalOf(...horses: string[]): Promise<Entry[]> {
@@ -20,8 +25,7 @@ async function journalOf(...horses: string[]): Promise<Entry[]> {
       unset: [],
       revision: 1,
     };
-    const entry = { deployment: ADDRESS, seq: at + 1, changes: [change], prevHash } as unknown as Entry;
-    entries.push({ ...entry, hash: await hashOf(entry) });
+    entries.push(await hashed({ seq: at + 1, changes: [change], prevHash }));
   }
   return entries;
 }
@@ -34,10 +38,11 @@ const instance = (instanceId: string, n: number) => ({
 });
 
 /** Answers as the service does, with the given list of instances and those that are there one by one. */
-async function verify(entries: Entry[], listed: object[], alone: Record<string, object>) {
-  const answer: Step = (reply, request) => {
+const serviceOf =
+  (entries: Entry[], listed: object[], alone: Record<string, object>): Step =>
+  (reply, request) => {
     const { pathname, searchParams } = new URL(request.url, 'http://localhost');
-    const name = pathname.split('/')[7];
+    const [, , name] = pathname.split(/\/deployments\/[^/]+/)[1]?.split('/') ?? [];
     const after = Number(searchParams.get('after') ?? Number.POSITIVE_INFINITY);
     const page = entries.filter(({ seq }) => seq < after).reverse();
     const known = pathname.endsWith('/history')
@@ -50,9 +55,20 @@ async function verify(entries: Entry[], listed: object[], alone: Record<string, 
     const step = known === undefined ? refusing(404, 'entity_instance_not_found') : answering(known);
     step(reply, request);
   };
-  const server = await startScriptedServer(answer);
+
+async function clientOf(entries: Entry[], listed: object[] = [], alone: Record<string, object> = {}) {
+  const server = await startScriptedServer(serviceOf(entries, listed, alone));
   onTestFinished(() => server[Symbol.asyncDispose]());
-  return createOrrery({ url: server.url, token: 'secret' }).deployment('0xdef', ADDRESS).verifyHistory();
+  return createOrrery({ url: server.url, token: 'secret' });
+}
+
+async function verify(...served: Parameters<typeof clientOf>) {
+  return (await clientOf(...served)).deployment('0xdef', ADDRESS).verifyHistory();
+}
+
+/** As a reader without a key. */
+async function verifyPublished(...served: Parameters<typeof clientOf>) {
+  return (await clientOf(...served)).published(ADDRESS).verifyHistory();
 }
 
 it('reads an instance alone that the pages lack, since another one may have been deleted between two pages', async () => {
@@ -81,24 +97,47 @@ it('finds changes that cannot follow, whatever the hashes say', async () => {
   expect(firstDivergence).toMatchObject({ seq: 3, what: 'impossible_change', instance: 'horse:A' });
 });
 
+/** As who has no key is shown an entry about settings. */
+const withoutInput = ({ input: _, ...shown }: Entry) => shown as unknown as Entry;
+
 it('follows an entry by its link whose input only the owner reads, and no entry that changes anything', async () => {
   const prevHash = await firstLink(ADDRESS, null);
-  const whole = {
-    deployment: ADDRESS,
-    seq: 1,
-    kind: 'settings_updated',
-    input: { name: 'x' },
-    changes: [],
-    prevHash,
-  };
-  const hash = await hashOf(whole as unknown as Entry);
-  const { input: _, ...shown } = { ...whole, hash };
-  const holds = { valid: true, entries: 1, linked: 1, hash };
-  expect(await verify([shown as unknown as Entry], [], {})).toMatchObject(holds);
+  const whole = await hashed({ seq: 1, kind: 'settings_updated', input: { name: 'x' }, prevHash });
+  const shown = withoutInput(whole);
+  const holds = { valid: true, entries: 1, linked: 1, hash: whole.hash };
+  expect(await verifyPublished([shown])).toMatchObject(holds);
   const forged = { valid: false, linked: 0, firstDivergence: { seq: 1, what: 'wrong_hash' } };
-  const execution = { ...shown, kind: 'execution' } as unknown as Entry;
-  expect(await verify([execution], [], {})).toMatchObject(forged);
+  expect(await verifyPublished([{ ...shown, kind: 'execution' }])).toMatchObject(forged);
   const [created] = await journalOf('A');
   const changing = { ...created, kind: 'settings_updated', event: 'forged' } as Entry;
-  expect(await verify([changing], [], {})).toMatchObject(forged);
+  expect(await verifyPublished([changing])).toMatchObject(forged);
+});
+
+it('checks with a key the hash of every entry: no past can be written anew under the hash of its settings', async () => {
+  const prevHash = await firstLink(ADDRESS, null);
+  const first = { seq: 1, kind: 'execution', input: {}, prevHash };
+  const [told, rewritten] = [
+    await hashed({ ...first, result: 'A' }),
+    await hashed({ ...first, result: 'B' }),
+  ];
+  const settings = await hashed({ seq: 2, kind: 'published', input: {}, prevHash: told.hash });
+  const linked = withoutInput({ ...settings, prevHash: rewritten.hash });
+  const found = { valid: false, linked: 0, firstDivergence: { seq: 2, what: 'wrong_hash' } };
+  expect(await verify([rewritten, linked])).toMatchObject(found);
+  // Without a key nobody can tell, as `linked` says: a checkpoint that was kept does.
+  const same = { valid: true, linked: 1, hash: settings.hash };
+  expect(await verifyPublished([rewritten, linked])).toMatchObject(same);
+});
+
+it.each([
+  ['of a version that the recipe has not', 3, 'a'],
+  ['of version 1 with members of version 2', 1, 'a'],
+  ['with half of a surrogate pair', 2, '\ud800'],
+])('refuses an entry %s, whatever its hash', async (_, v, name) => {
+  const prevHash = await firstLink(ADDRESS, null);
+  const entry = { ...{ deployment: ADDRESS, seq: 1, changes: [], prevHash }, evaluator: 2 };
+  const known = hashedText({ ...entry, v: 2, input: '?' } as never) ?? '';
+  const text = known.replace('"v":2', `"v":${v}`).replace('"?"', JSON.stringify(name));
+  const forged = { ...entry, v, input: name, hash: await sha256(text) } as never;
+  expect(await verify([forged])).toMatchObject({ firstDivergence: { seq: 1, what: 'wrong_hash' } });
 });

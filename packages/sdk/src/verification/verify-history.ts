@@ -42,9 +42,15 @@ export interface VerifiedHistory {
   readonly valid: boolean;
   /** The history holds up to this seq. */
   readonly entries: number;
-  /** Of these, entries whose input only the owner reads: settings, followed by their links in the chain alone. */
+  /**
+   * Of these, entries whose own hash could not be checked: without a key, those about settings, whose input only the owner reads.
+   * They are followed by their links in the chain alone.
+   */
   readonly linked: number;
-  /** The hash of that entry: with `entries` it names all of the history before it. Keep it to compare later. */
+  /**
+   * The hash of that entry. Where `linked` is 0 it names, with `entries`, all of the history before it: keep it to compare later.
+   * Else who forges the past may let it stand: keep a checkpoint.
+   */
   readonly hash: string;
   /** Instances that were compared; null where a clone's source cannot be read, so that only the chain was checked. */
   readonly instances: number | null;
@@ -181,6 +187,8 @@ export interface Replay {
   /** Address of what it was cloned from. */
   readonly source: string | undefined;
   readonly journal: Journal;
+  /** The inputs of entries about settings are left out for its reader. */
+  readonly isWithoutKey: boolean;
   /** Undefined where a clone's source cannot be read: the chain alone is recomputed. */
   readonly states: States | undefined;
   /** What each instance was at some time while entries after `rememberAfter` came. */
@@ -219,6 +227,7 @@ export async function beginReplay(context: ReplayContext, path: DeploymentPath):
     path: exact,
     source: source?.address,
     journal: createJournal(requests, exact),
+    isWithoutKey: requests.isWithoutKey === true,
     recent: new Map(),
     decisions: undefined,
     rememberAfter: Infinity,
@@ -273,8 +282,13 @@ export async function replayUntil(
 }
 
 /** WebCrypto answers later, which takes longer than the hash: what decides brings another one. */
-const hashOf = (entry: HistoryEntry, decisions: DecisionCheck | undefined): string | Promise<string> =>
-  (decisions?.sha256 ?? sha256)(hashedText(entry));
+function hashOf(
+  entry: HistoryEntry,
+  decisions: DecisionCheck | undefined,
+): string | Promise<string> | undefined {
+  const text = hashedText(entry);
+  return text === undefined ? undefined : (decisions?.sha256 ?? sha256)(text);
+}
 
 async function divergenceOf(replay: Replay, entry: HistoryEntry): Promise<Divergence | null> {
   const seq = replay.seq + 1;
@@ -282,7 +296,7 @@ async function divergenceOf(replay: Replay, entry: HistoryEntry): Promise<Diverg
   if (entry.prevHash !== replay.hash || entry.deployment !== replay.deployment)
     return divergence(replay, seq, 'broken_link');
   const { decisions } = replay;
-  if (isOfSettings(entry)) replay.linked += 1;
+  if (replay.isWithoutKey && isOfSettings(entry)) replay.linked += 1;
   else if ((await hashOf(entry, decisions)) !== entry.hash) return divergence(replay, seq, 'wrong_hash');
   const decided = decisions?.check(entry);
   const fault = decided instanceof Promise ? await decided : decided;
