@@ -44,7 +44,7 @@ describeWithProgram('chromium', 'the page for players', () => {
     await page.getByRole('button', { name: 'Make one here' }).waitFor();
     const files = [...asked].filter((one) => one.startsWith('/play/assets/'));
     expect(files.filter((one) => one.endsWith('.js')).length).toBeGreaterThan(1);
-    expect(files.filter((one) => /decisions|verify-history|sign-transfer/.test(one))).toEqual([]);
+    expect(files.filter((one) => /decisions|verify-history|sign-transfer|payers/.test(one))).toEqual([]);
     const sizes = ['/play/index.html', ...files].map(
       (file) => statSync(join(repositoryRoot, 'apps/play/dist', `${file.slice('/play/'.length)}.gz`)).size,
     );

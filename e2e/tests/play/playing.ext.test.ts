@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import bs58 from 'bs58';
+import type { Page } from 'playwright-core';
 import nacl from 'tweetnacl';
 import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -112,7 +113,7 @@ describeWithProgram('chromium', 'players on their page', () => {
     const card = await fill(watched, 'toast', 'thrifty');
     await card.getByRole('button', { name: 'Play for $0.01' }).click();
     await watched.page.getByRole('button', { name: 'Do not pay' }).click();
-    await card.getByText('You have not paid. Nothing was done.').waitFor();
+    await card.getByText('You have not agreed to pay, so this was not played.').waitFor();
     expect(await house.evm.balanceOf(RECEIVER)).toBe(before);
     await using poor = await house.open(house.world.address);
     const other = await fill(poor, 'toast', 'poor');
@@ -129,22 +130,113 @@ describeWithProgram('chromium', 'players on their page', () => {
     await expectSound(watched);
   });
 
-  it('play once, however often they ask after an answer was lost', async () => {
+  it.each(['Ask again', 'Play'])('play once, after an answer was lost, by pressing "%s"', async (button) => {
     await using watched = await house.open(house.world.address);
     const { page } = watched;
-    let isLost = true;
-    // The execution happens; its answer never comes.
-    await page.route('**/execute', async (route) => {
-      const answer = await route.fetch();
-      if (isLost) return route.fulfill({ status: 500, contentType: 'text/plain', body: 'lost' });
-      return route.fulfill({ response: answer });
-    });
-    const card = await fill(watched, 'enter', 'once');
+    const answers = await losing(page, () => true);
+    const name = `once by ${button}`;
+    const card = await fill(watched, 'enter', name);
     await card.getByRole('button', { name: 'Play' }).click();
     await card.getByText(/Nobody knows whether it took effect/).waitFor();
-    isLost = false;
-    await card.getByRole('button', { name: 'Ask again' }).click();
+    answers.come();
+    await card.getByRole('button', { name: button }).click();
     await card.getByText('Done.').waitFor();
-    expect(await guest('once')).toMatchObject({ visits: 1 });
+    expect(await card.getByText(/Nobody knows/).count()).toBe(0);
+    expect(await guest(encodeURIComponent(name))).toMatchObject({ visits: 1 });
+  });
+
+  it.each(['toast', 'treat'])(
+    'pay once for %s, whatever they play and refuse after an answer was lost',
+    async (event) => {
+      const key = await house.newPayer();
+      await using watched = await house.open(house.world.address, { extensions: { ethereum: key } });
+      const { page } = watched;
+      const before = await house.evm.balanceOf(RECEIVER);
+      const answers = await losing(page, (headers) => headers['payment-signature'] !== undefined);
+      const card = await fill(watched, event, `${event} once`);
+      const play = card.getByRole('button', { name: 'Play for $0.01' });
+      await play.click();
+      await page.getByRole('button', { name: 'Go on to my wallet' }).click();
+      await card.getByText(/Nobody knows whether it took effect/).waitFor();
+      await card.getByLabel('name').fill(`${event} never`);
+      await play.click();
+      await page.getByRole('button', { name: 'Do not pay' }).click();
+      await card.getByText('You have not agreed to pay, so this was not played.').waitFor();
+      await card.getByText(/Nobody knows whether it took effect/).waitFor();
+      await expectSound(watched);
+      answers.come();
+      await card.getByLabel('name').fill(`${event} once`);
+      await play.click();
+      await card.getByText('Done.').waitFor();
+      expect(await house.evm.balanceOf(RECEIVER)).toBe(before + PRICE);
+      expect(await guest(`${event}%20once`)).toMatchObject({ visits: 1 });
+      expect(await guest(`${event}%20never`)).toBeUndefined();
+    },
+  );
+
+  it('are the caller from their own account alone, and see which one pays', async () => {
+    const key = await house.newPayer();
+    await using watched = await house.open(house.world.address, { extensions: { ethereum: key } });
+    const { page } = watched;
+    await page.getByRole('button', { name: 'Ethereum wallet' }).click();
+    await page.getByText('with your Ethereum wallet').waitFor();
+    const other = `0x${'b'.repeat(40)}`;
+    await page.evaluate(`{
+      const { request } = window.ethereum;
+      window.ethereum.request = (call) =>
+        call.method === 'eth_requestAccounts' ? Promise.resolve(['${other}']) : request(call);
+    }`);
+    const treat = await fill(watched, 'treat', 'somebody');
+    await treat.getByRole('button', { name: 'Play for $0.01' }).click();
+    await treat.getByText(`Your wallet shows the account ${other}`).waitFor();
+    const toast = await fill(watched, 'toast', 'somebody');
+    await toast.getByRole('button', { name: 'Play for $0.01' }).click();
+    const offer = page.getByRole('dialog', { name: 'Pay for this?' });
+    await offer.getByTitle(other).waitFor();
+    await offer.getByRole('button', { name: 'Do not pay' }).click();
+    await toast.getByText('You have not agreed to pay').waitFor();
+    expect(await guest('somebody')).toBeUndefined();
+  });
+
+  it('are asked about one offer after the other', async () => {
+    const key = await house.newPayer();
+    await using watched = await house.open(house.world.address, { extensions: { ethereum: key } });
+    const { page } = watched;
+    const released = Promise.withResolvers<void>();
+    await page.route('**/events/treat/execute', async (route) => {
+      await released.promise;
+      await route.continue();
+    });
+    const toast = await fill(watched, 'toast', 'first offer');
+    const treat = await fill(watched, 'treat', 'second offer');
+    await treat.getByRole('button', { name: 'Play for $0.01' }).click();
+    await toast.getByRole('button', { name: 'Play for $0.01' }).click();
+    const offer = page.getByRole('dialog', { name: 'Pay for this?' });
+    await offer.getByText('toast', { exact: true }).waitFor();
+    const asked = page.waitForResponse((answer) => answer.url().endsWith('/treat/execute'));
+    released.resolve();
+    await (await asked).finished();
+    await offer.getByRole('button', { name: 'Go on to my wallet' }).click();
+    await toast.getByText('and paid for').waitFor();
+    await offer.getByText('treat', { exact: true }).waitFor();
+    await offer.getByRole('button', { name: 'Do not pay' }).click();
+    await treat.getByText('You have not agreed to pay').waitFor();
+    expect(await guest('second%20offer')).toBeUndefined();
   });
 });
+
+/** The executions happen. The answers to those that it is about get lost, until they come. */
+async function losing(page: Page, isLost: (headers: Record<string, string>) => boolean) {
+  let areLost = true;
+  await page.route('**/execute', async (route) => {
+    const answer = await route.fetch();
+    if (areLost && isLost(route.request().headers()))
+      return route.fulfill({ status: 500, contentType: 'text/plain', body: 'lost' });
+    return route.fulfill({ response: answer });
+  });
+  return {
+    come: () => {
+      areLost = false;
+    },
+  };
+}

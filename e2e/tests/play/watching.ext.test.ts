@@ -223,5 +223,17 @@ describeWithProgram('chromium', 'watching on the page for players', () => {
     await page.getByLabel('Find').fill('H4242');
     await page.getByRole('row', { name: /H4242\s*4,242/ }).waitFor();
     await expectSound(watched);
+    await page.getByLabel('Find').fill('H4');
+    await page.getByText('These are the first 100 that were found.').waitFor();
+    // As the service answers where an attribute has no index, and there are many more.
+    const detail = 'The query takes too long.';
+    const problem = { type: 'x', title: 'x', status: 400, code: 'query_too_costly', detail };
+    await page.route(/entity-instances\?.*orderBy=place$/, (route) =>
+      route.fulfill({ status: 400, contentType: 'application/problem+json', body: JSON.stringify(problem) }),
+    );
+    await page.getByRole('button', { name: 'place' }).click();
+    await page.getByText(detail).waitFor();
+    expect(await page.getByRole('row', { name: /H4\d*/ }).count()).toBe(0);
+    await expectSound(watched);
   });
 });

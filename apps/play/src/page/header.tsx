@@ -62,12 +62,15 @@ function ConnectionBadge({ connection, seq }: { connection: Connection; seq: num
       return <span class="live">connecting</span>;
     case 'hidden':
       return <span class="live">resting</span>;
+    case 'closed':
+      return <span class="live">closed</span>;
     case 'past':
       return <span class="live">moment {numberText(seq)}</span>;
     case 'lost':
       return (
         <span class="live lost" role="status">
           reconnecting since {CLOCK.format(connection.since)}
+          {connection.why !== undefined && `: ${connection.why}`}
         </span>
       );
   }

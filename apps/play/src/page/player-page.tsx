@@ -1,8 +1,8 @@
 import { type ComponentType, Fragment } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { Journal } from '../journal/journal.js';
 import { StateSection } from '../state/state-section.js';
-import { hueOf } from '../ui/parts.js';
+import { hueOf, Notice } from '../ui/parts.js';
 import { VerifySection } from '../verify/verify-section.js';
 import type { OpenWorld, World, WorldStore } from '../world/follow-world.js';
 import { type Place, pathTo, placeOf } from '../world/place.js';
@@ -19,15 +19,24 @@ interface PageProps {
 /** The page of a world, whatever has become of it. */
 export function PlayerPage({ store, place }: PageProps) {
   const world = useWorld(store);
+  const [isHeld, setHeld] = useState(false);
+  const deployment = place.deployment ?? '';
+  // Once it has stayed for a play, what became of that can be read until the page is left.
+  const hasStayed = useRef(false);
   switch (world.kind) {
     case 'opening':
       return <Opening since={world.since} />;
     case 'refused':
-      return <NoWorld deployment={place.deployment ?? ''} code={world.code} detail={world.detail} />;
+      return <NoWorld deployment={deployment} code={world.code} detail={world.detail} />;
     case 'open':
-      return <WorldPage store={store} world={world} place={place} />;
+      if (isClosed(world) && isHeld) hasStayed.current = true;
+      if (isClosed(world) && !hasStayed.current)
+        return <NoWorld deployment={deployment} code="deployment_not_found" />;
+      return <WorldPage store={store} world={world} place={place} onHeld={setHeld} />;
   }
 }
+
+const isClosed = ({ connection }: OpenWorld): boolean => connection.state === 'closed';
 
 function useWorld(store: WorldStore): World {
   const [world, setWorld] = useState(store.current);
@@ -38,11 +47,14 @@ function useWorld(store: WorldStore): World {
   return world;
 }
 
-function WorldPage({ store, world, place }: PageProps & { world: OpenWorld }) {
-  const { deployment, connection } = world;
+type WorldProps = PageProps & Pick<PlayingProps, 'world' | 'onHeld'>;
+
+function WorldPage({ store, world, place, onHeld }: WorldProps) {
+  const { deployment, moment } = world;
   const { address, name } = deployment;
   const { isEmbedded } = place;
   const [asked, setAsked] = useState(place.seq);
+  const isStepping = useRef(false);
   useEffect(() => {
     document.documentElement.style.setProperty('--hue', String(hueOf(address)));
     document.title = `${name} · Orrery`;
@@ -50,31 +62,41 @@ function WorldPage({ store, world, place }: PageProps & { world: OpenWorld }) {
   useEffect(() => {
     const back = () => {
       const { seq } = placeOf(location);
+      isStepping.current = false;
       setAsked(seq);
       store.show(seq);
     };
     addEventListener('popstate', back);
     return () => removeEventListener('popstate', back);
   }, [store]);
-  const go = (seq: number | undefined) => {
-    history.pushState(null, '', pathTo(address, seq, isEmbedded));
+  /** Steps of the slider, one after the other, are one entry of the browser's history. */
+  const go = (seq: number | undefined, isStep = false) => {
+    const path = pathTo(address, seq, isEmbedded);
+    if (isStep && isStepping.current) history.replaceState(null, '', path);
+    else history.pushState(null, '', path);
+    isStepping.current = isStep;
     setAsked(seq);
     store.show(seq);
   };
-  const isPast = connection.state === 'past';
   return (
     <Fragment>
       <Header world={world} />
       <main class={isEmbedded ? 'embedded' : ''}>
         <div class="column">
+          {isClosed(world) && (
+            <Notice tone="warn">
+              This world is not open any more. It stays here as it was, until you know what became of your
+              play.
+            </Notice>
+          )}
           <Moments world={world} asked={asked} onMoment={go} />
           <StateSection world={world} store={store} />
         </div>
         <div class="column">
           {!isEmbedded && (
             // What was typed stays while one looks at the past.
-            <div hidden={isPast}>
-              <Playing world={world} onMoment={go} />
+            <div hidden={moment !== undefined}>
+              <Playing world={world} onHeld={onHeld} onMoment={go} />
             </div>
           )}
           <Journal world={world} store={store} isEmbedded={isEmbedded} onMoment={go} />
@@ -98,7 +120,12 @@ function WorldPage({ store, world, place }: PageProps & { world: OpenWorld }) {
   );
 }
 
-type PlayingProps = { readonly world: OpenWorld; readonly onMoment: (seq: number | undefined) => void };
+interface PlayingProps {
+  readonly world: OpenWorld;
+  /** Told whether a play is under way, or nobody knows what became of it. */
+  readonly onHeld: (isHeld: boolean) => void;
+  readonly onMoment: (seq: number | undefined) => void;
+}
 
 const loadSection = () => import('../playing/play-section.js');
 

@@ -1,12 +1,12 @@
-import { OrreryError, type PublicAnswer } from '@orrery/sdk';
+import { type JsonObject, OrreryError, type PublicAnswer } from '@orrery/sdk';
 import { useEffect, useId, useState } from 'preact/hooks';
 import { EntryText } from '../journal/journal.js';
-import { Name, Notice, priceText } from '../ui/parts.js';
+import { Name, Notice, priceText, valueText } from '../ui/parts.js';
 import { wordsOf } from '../wallets/wallets.js';
 import type { OpenWorld } from '../world/follow-world.js';
 import { orrery } from '../world/read-world.js';
 import type { Entry, PublicEvent } from '../world/records.js';
-import { type Attempt, isUnknown } from './attempt.js';
+import type { Attempt } from './attempt.js';
 import { EventField } from './event-field.js';
 import { type Field, fieldAt, fieldsOf, inputOf } from './fields.js';
 import { suggestionsFor } from './suggestions.js';
@@ -14,25 +14,29 @@ import { suggestionsFor } from './suggestions.js';
 type Outcome =
   | { readonly kind: 'none' | 'playing' | 'paying' }
   | { readonly kind: 'played'; readonly answer: PublicAnswer }
-  | { readonly kind: 'failed'; readonly text: string; readonly isUnknown: boolean };
+  | { readonly kind: 'failed'; readonly text: string };
+
+/** A play of which nobody knows whether it took effect, and why. */
+interface UnknownPlay {
+  readonly attempt: Attempt;
+  readonly text: string;
+}
 
 interface CardProps {
   readonly event: PublicEvent;
   readonly world: OpenWorld;
   readonly isOpen: boolean;
   /** Makes one play of the event with the player's wallet, and asks for one where there is none. @throws Error in words */
-  readonly begin: (
-    event: PublicEvent,
-    input: Record<string, unknown>,
-    onPaying: () => void,
-  ) => Promise<Attempt>;
+  readonly begin: (event: PublicEvent, input: JsonObject, onPaying: () => void) => Promise<Attempt>;
+  /** Told whether a play of the event is under way or of unknown outcome: the card has to stay. */
+  readonly onHeld: (event: PublicEvent, isHeld: boolean) => void;
   readonly onMoment: (seq: number) => void;
 }
 
 /** An event as a form, with its price and what became of it. */
-export function EventCard({ event: told, world, isOpen, begin, onMoment }: CardProps) {
+export function EventCard({ event: told, isOpen, ...rest }: CardProps) {
   const [isShown, setShown] = useState(isOpen);
-  const event = useContract(told, world.deployment.address, isShown);
+  const event = useContract(told, rest.world.deployment.address, isShown);
   const fields = event.inputSchema === undefined ? undefined : (fieldsOf(event.inputSchema) ?? FREE);
   return (
     <details class="event" open={isOpen} onToggle={(toggled) => setShown(toggled.currentTarget.open)}>
@@ -50,9 +54,7 @@ export function EventCard({ event: told, world, isOpen, begin, onMoment }: CardP
         </p>
       )}
       {fields === undefined && <p class="muted">Reading what it takes…</p>}
-      {fields !== undefined && (
-        <EventForm event={event} fields={fields} world={world} begin={begin} onMoment={onMoment} />
-      )}
+      {fields !== undefined && <EventForm event={event} fields={fields} {...rest} />}
     </details>
   );
 }
@@ -86,48 +88,28 @@ function useContract(event: PublicEvent, address: string, isShown: boolean): Pub
   return event.inputSchema === undefined && whole !== undefined ? whole : event;
 }
 
-type FormProps = Pick<CardProps, 'event' | 'world' | 'begin' | 'onMoment'> & { readonly fields: Field[] };
+type FormProps = Omit<CardProps, 'isOpen'> & { readonly fields: Field[] };
 
-function EventForm({ event, fields, world, begin, onMoment }: FormProps) {
+function EventForm({ event, fields, world, begin, onHeld, onMoment }: FormProps) {
   const [typed, setTyped] = useState<Record<string, string>>({});
-  const [wrong, setWrong] = useState<Readonly<Record<string, string>>>({});
-  const [outcome, setOutcome] = useState<Outcome>({ kind: 'none' });
-  const [attempt, setAttempt] = useState<Attempt>();
+  const plays = usePlays((input, onPaying) => begin(event, input, onPaying));
+  const { wrong, outcome, unknown, isBusy } = plays;
   const id = useId();
-
-  const send = async (one: Attempt) => {
-    setOutcome({ kind: 'playing' });
-    try {
-      setOutcome({ kind: 'played', answer: await one.send() });
-      setAttempt(undefined);
-    } catch (error) {
-      setWrong(error instanceof OrreryError ? mistakesIn(error) : {});
-      setAttempt(isUnknown(error) ? one : undefined);
-      setOutcome({ kind: 'failed', text: wordsOf(error), isUnknown: isUnknown(error) });
-    }
-  };
-  const submit = async () => {
+  const isHeld = isBusy || unknown.length > 0;
+  useEffect(() => onHeld(event, isHeld), [event.event, isHeld]);
+  const submit = () => {
     const entered = inputOf(fields, typed);
-    if ('wrong' in entered) return setWrong(entered.wrong);
-    setWrong({});
-    setOutcome({ kind: 'playing' });
-    try {
-      const input = fields === FREE ? entered.input[JSON_FIELD] : entered.input;
-      await send(
-        await begin(event, (input ?? {}) as Record<string, unknown>, () => setOutcome({ kind: 'paying' })),
-      );
-    } catch (error) {
-      setOutcome({ kind: 'failed', text: wordsOf(error), isUnknown: false });
-    }
+    if ('wrong' in entered) return plays.refuse(entered.wrong);
+    const input = fields === FREE ? entered.input[JSON_FIELD] : entered.input;
+    void plays.play((input ?? {}) as JsonObject);
   };
-  const isBusy = outcome.kind === 'playing' || outcome.kind === 'paying';
   const { isPaused } = world.deployment;
   return (
     <form
       noValidate
       onSubmit={(submitted) => {
         submitted.preventDefault();
-        if (!isBusy && !isPaused) void submit();
+        if (!isBusy && !isPaused) submit();
       }}
     >
       {fields.map((field, at) => (
@@ -144,9 +126,58 @@ function EventForm({ event, fields, world, begin, onMoment }: FormProps) {
       <button type="submit" class="play" aria-disabled={isBusy || isPaused}>
         {isBusy ? 'Playing…' : event.priceUsd > 0 ? `Play for ${priceText(event.priceUsd)}` : 'Play'}
       </button>
-      <OutcomeView outcome={outcome} onMoment={onMoment} onAgain={attempt && (() => void send(attempt))} />
+      <OutcomeView outcome={outcome} onMoment={onMoment} />
+      {unknown.map((play) => (
+        <UnknownView
+          key={keyOf(play.attempt)}
+          play={play}
+          isPaid={event.priceUsd > 0}
+          isBusy={isBusy}
+          onAgain={plays.again}
+        />
+      ))}
     </form>
   );
+}
+
+/** Two plays with the same input are one while the outcome of the first is unknown. */
+const keyOf = ({ input }: Pick<Attempt, 'input'>): string => JSON.stringify(input);
+
+/** The plays of one form: what became of the last one, and those of which nobody knows. */
+function usePlays(begin: (input: JsonObject, onPaying: () => void) => Promise<Attempt>) {
+  const [wrong, setWrong] = useState<Readonly<Record<string, string>>>({});
+  const [outcome, setOutcome] = useState<Outcome>({ kind: 'none' });
+  const [unknown, setUnknown] = useState<readonly UnknownPlay[]>([]);
+  const known = (input: JsonObject) => unknown.find(({ attempt }) => keyOf(attempt) === keyOf({ input }));
+  const settle = (attempt: Attempt, left: readonly UnknownPlay[], next: Outcome) => {
+    setUnknown((now) => [...now.filter((one) => one.attempt !== attempt), ...left]);
+    setOutcome(next);
+  };
+  const send = async (attempt: Attempt, wasUnknown: boolean) => {
+    setOutcome({ kind: 'playing' });
+    try {
+      settle(attempt, [], { kind: 'played', answer: await attempt.send() });
+    } catch (error) {
+      setWrong(error instanceof OrreryError ? mistakesIn(error) : {});
+      const text = wordsOf(error);
+      if (attempt.isUnknownAfter(error, wasUnknown)) settle(attempt, [{ attempt, text }], { kind: 'none' });
+      else settle(attempt, [], { kind: 'failed', text });
+    }
+  };
+  const play = async (input: JsonObject) => {
+    setWrong({});
+    const before = known(input);
+    if (before !== undefined) return send(before.attempt, true);
+    setOutcome({ kind: 'playing' });
+    try {
+      await send(await begin(input, () => setOutcome({ kind: 'paying' })), false);
+    } catch (error) {
+      setOutcome({ kind: 'failed', text: wordsOf(error) });
+    }
+  };
+  const isBusy = outcome.kind === 'playing' || outcome.kind === 'paying';
+  const again = (attempt: Attempt) => void send(attempt, true);
+  return { wrong, outcome, unknown, isBusy, play, again, refuse: setWrong };
 }
 
 const mistakesIn = ({ pointers }: OrreryError): Record<string, string> =>
@@ -160,10 +191,9 @@ const mistakesIn = ({ pointers }: OrreryError): Record<string, string> =>
 interface OutcomeProps {
   readonly outcome: Outcome;
   readonly onMoment: (seq: number) => void;
-  readonly onAgain: (() => void) | undefined;
 }
 
-function OutcomeView({ outcome, onMoment, onAgain }: OutcomeProps) {
+function OutcomeView({ outcome, onMoment }: OutcomeProps) {
   switch (outcome.kind) {
     case 'none':
     case 'playing':
@@ -171,22 +201,32 @@ function OutcomeView({ outcome, onMoment, onAgain }: OutcomeProps) {
     case 'paying':
       return <Notice>It is not known yet whether the payment was taken. This may take some minutes.</Notice>;
     case 'failed':
-      return (
-        <>
-          <Notice tone="bad">
-            {outcome.text}
-            {outcome.isUnknown && ' Nobody knows whether it took effect: ask again, it takes effect once.'}
-          </Notice>
-          {onAgain !== undefined && (
-            <button type="button" onClick={onAgain}>
-              Ask again
-            </button>
-          )}
-        </>
-      );
+      return <Notice tone="bad">{outcome.text}</Notice>;
     case 'played':
       return <Played answer={outcome.answer} onMoment={onMoment} />;
   }
+}
+
+interface UnknownProps {
+  readonly play: UnknownPlay;
+  readonly isPaid: boolean;
+  readonly isBusy: boolean;
+  readonly onAgain: (attempt: Attempt) => void;
+}
+
+/** Stays until it is known: whatever is played meanwhile, this may have taken effect, and may have been paid. */
+function UnknownView({ play: { attempt, text }, isPaid, isBusy, onAgain }: UnknownProps) {
+  return (
+    <>
+      <Notice tone="bad">
+        <Name>{valueText(attempt.input)}</Name>: {text} Nobody knows whether it took effect. Ask again, or
+        play the same again: it takes effect once{isPaid && ', and is paid once'}.
+      </Notice>
+      <button type="button" disabled={isBusy} onClick={() => onAgain(attempt)}>
+        Ask again
+      </button>
+    </>
+  );
 }
 
 function Played({ answer, onMoment }: { answer: PublicAnswer; onMoment: (seq: number) => void }) {

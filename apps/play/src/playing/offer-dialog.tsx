@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks';
-import { Address, Name } from '../ui/parts.js';
-import type { Offer } from '../wallets/payer.js';
+import { Address, amountText, Name } from '../ui/parts.js';
+import type { Asked } from './asking.js';
 
 /** Networks that have a name that people know. */
 const NETWORKS: Readonly<Record<string, string>> = {
@@ -10,24 +10,38 @@ const NETWORKS: Readonly<Record<string, string>> = {
   'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp': 'Solana',
   'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1': 'Solana devnet, a test network',
 };
-/** Of the dollar assets of x402. */
-const DECIMALS = 6;
 
 /** What exactly is paid, before the wallet is asked: an answer of the server may ask for anything. */
-export function OfferDialog({ offer, onAnswer }: { offer: Offer; onAnswer: (isPaid: boolean) => void }) {
+export function OfferDialog({ event, offer, answer }: Omit<Asked, 'id'>) {
   const dialog = useRef<HTMLDialogElement>(null);
   const isPaid = useRef(false);
   useEffect(() => dialog.current?.showModal(), []);
-  const { amount, asset, assetName, network, payTo } = offer;
+  const { amount, decimals, asset, assetName, network, payTo, payer } = offer;
   return (
-    <dialog ref={dialog} aria-labelledby="offer" onClose={() => onAnswer(isPaid.current)}>
+    <dialog ref={dialog} aria-labelledby="offer" onClose={() => answer(isPaid.current)}>
       <h2 id="offer">Pay for this?</h2>
       <dl>
         <div>
+          <dt>Event</dt>
+          <dd>
+            <Name>{event}</Name>
+          </dd>
+        </div>
+        <div>
           <dt>Amount</dt>
           <dd>
-            <b>{amountText(amount)}</b> <Name>{assetName}</Name>
-            <span class="muted"> ({amount} units of the asset)</span>
+            <b>{amountText(amount, decimals)}</b> <Name>{assetName}</Name>
+            <span class="muted">
+              {decimals === undefined
+                ? ', in the smallest unit of the asset: your wallet may say how much that is'
+                : ` (${amount} units of the asset)`}
+            </span>
+          </dd>
+        </div>
+        <div>
+          <dt>From</dt>
+          <dd>
+            <Address of={payer} />
           </dd>
         </div>
         <div>
@@ -65,11 +79,4 @@ export function OfferDialog({ offer, onAnswer }: { offer: Offer; onAnswer: (isPa
       </form>
     </dialog>
   );
-}
-
-/** As dollars, where the asset has as many digits as dollar assets have; the units beside it are exact. */
-function amountText(amount: string): string {
-  const digits = amount.padStart(DECIMALS + 1, '0');
-  const cents = digits.slice(-DECIMALS).replace(/0{1,4}$/, '');
-  return `${digits.slice(0, -DECIMALS)}.${cents}`;
 }

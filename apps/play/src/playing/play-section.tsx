@@ -1,73 +1,49 @@
+import type { JsonObject } from '@orrery/sdk';
 import { useEffect, useState } from 'preact/hooks';
 import { Notice, numberText } from '../ui/parts.js';
 import { keptWallet, makeWallet } from '../wallets/made-wallet.js';
-import { ethereumWay } from '../wallets/pay-on-evm.js';
-import { solanaWay } from '../wallets/pay-on-solana.js';
-import { createPayer, type Offer, type Way } from '../wallets/payer.js';
-import { canSignTransactions } from '../wallets/standard-wallets.js';
 import { WalletPanel } from '../wallets/wallet-panel.js';
-import { connectEthereum, connectSolana, injected, type PlayerWallet } from '../wallets/wallets.js';
+import type { PlayerWallet } from '../wallets/wallets.js';
 import type { OpenWorld } from '../world/follow-world.js';
 import type { PublicEvent } from '../world/records.js';
+import { type Asked, createAsking } from './asking.js';
 import { type Attempt, createAttempt } from './attempt.js';
 import { EventCard } from './event-card.js';
 import { OfferDialog } from './offer-dialog.js';
 
 interface PlayProps {
   readonly world: OpenWorld;
+  /** Told whether a play is under way or of unknown outcome: what shows it has to stay. */
+  readonly onHeld: (isHeld: boolean) => void;
   readonly onMoment: (seq: number) => void;
 }
 
-interface Asked {
-  readonly offer: Offer;
-  readonly answer: (isPaid: boolean) => void;
-}
-
 /** The events that anyone may play, and the wallet that plays them. */
-export default function PlaySection({ world, onMoment }: PlayProps) {
+export default function PlaySection({ world, onHeld, onMoment }: PlayProps) {
   const [wallet, setWallet] = useState<PlayerWallet>();
   const [asked, setAsked] = useState<Asked>();
-  const { events, address, isPaused } = world.deployment;
+  const [ask] = useState(() => createAsking(setAsked));
+  const { address, isPaused } = world.deployment;
+  const { events, hold } = useEvents(world.deployment.events, onHeld);
   useEffect(() => {
     keptWallet().then(
       (kept) => kept && setWallet((now) => now ?? { kind: 'made', address: kept.address, by: kept }),
       () => undefined,
     );
   }, []);
-  const confirm = (offer: Offer) =>
-    new Promise<boolean>((resolve) => {
-      const answer = (isPaid: boolean) => {
-        setAsked(undefined);
-        resolve(isPaid);
-      };
-      setAsked({ offer, answer });
-    });
   /** Without a choice of the player: a wallet that pays where something is paid, else one that is made on the spot. */
-  const walletFor = async ({ priceUsd }: PublicEvent): Promise<PlayerWallet> => {
-    if (wallet !== undefined) return wallet;
-    const chosen = priceUsd > 0 ? await connectPaying() : await made();
-    setWallet(chosen);
-    return chosen;
-  };
   const begin = async (
     event: PublicEvent,
-    input: Record<string, unknown>,
+    input: JsonObject,
     onAwaitingPayment: () => void,
   ): Promise<Attempt> => {
-    const isPaid = event.priceUsd > 0;
-    if (isPaid && !canPay())
-      throw new Error(
-        'This event has a price. To pay it, open this page in a browser with an Ethereum or a Solana wallet.',
-      );
-    const player = await walletFor(event);
-    const isCalledByPayer = isPaid && event.payerMayCall && player.kind === 'ethereum';
+    const paying = event.priceUsd > 0 ? await loadPayers() : undefined;
+    const player = wallet ?? (await (paying?.connectPaying ?? made)());
+    if (wallet === undefined) setWallet(player);
+    const payers = paying?.payersOf(player, event, (offer) => ask(event.event, offer));
     return createAttempt({
-      deployment: address,
-      event: event.event,
-      input,
-      wallet: isCalledByPayer ? undefined : player,
-      payer: isPaid ? createPayer(waysOf(player), confirm) : undefined,
-      onAwaitingPayment,
+      ...{ deployment: address, event: event.event, input, wallet: player, onAwaitingPayment },
+      ...{ payer: payers?.payer, caller: payers?.caller },
     });
   };
   return (
@@ -88,25 +64,37 @@ export default function PlaySection({ world, onMoment }: PlayProps) {
           world={world}
           isOpen={at === 0}
           begin={begin}
+          onHeld={hold}
           onMoment={onMoment}
         />
       ))}
-      {asked !== undefined && <OfferDialog offer={asked.offer} onAnswer={asked.answer} />}
+      {asked !== undefined && <OfferDialog key={asked.id} {...asked} />}
     </section>
   );
 }
 
-const canPay = (): boolean => injected().ethereum !== undefined || canSignTransactions();
-const connectPaying = (): Promise<PlayerWallet> =>
-  injected().ethereum === undefined ? connectSolana() : connectEthereum();
-
-/** How the wallets of this browser pay, that of the player first. */
-function waysOf({ kind, address }: PlayerWallet): Way[] {
-  const { ethereum } = injected();
-  const onEvm = ethereum === undefined ? [] : [ethereumWay(ethereum)];
-  const onSolana = canSignTransactions() ? [solanaWay(kind === 'solana' ? address : undefined)] : [];
-  return kind === 'solana' ? [...onSolana, ...onEvm] : [...onEvm, ...onSolana];
+/** The events that are open to players, and those that are not any more while one of their plays is under way or unknown. */
+function useEvents(open: readonly PublicEvent[], onHeld: (isHeld: boolean) => void) {
+  const [held, setHeld] = useState<ReadonlyMap<string, PublicEvent>>(new Map());
+  const hold = (event: PublicEvent, isHeld: boolean) =>
+    setHeld((now) => {
+      if (!isHeld && !now.has(event.event)) return now;
+      const others = [...now].filter(([name]) => name !== event.event);
+      return new Map(isHeld ? [...others, [event.event, event]] : others);
+    });
+  useEffect(() => onHeld(held.size > 0), [held.size > 0]);
+  const names = new Set(open.map(({ event }) => event));
+  const closed = [...held.values()].filter(({ event }) => !names.has(event));
+  return { events: [...open, ...closed], hold };
 }
+
+/** What pays is loaded by who pays. @throws Error in words */
+const loadPayers = () =>
+  import('./payers.js').catch((cause: unknown) => {
+    throw new Error('The part that pays did not load. Open the page again to pay. Nothing was done.', {
+      cause,
+    });
+  });
 
 const made = async (): Promise<PlayerWallet> => {
   const by = await makeWallet();

@@ -35,4 +35,5 @@ it('orders as queries do: numbers, texts, booleans; what is missing last, ties b
 it('is written as a query takes it', () => {
   expect(orderText({ name: 'wins', isDescending: true })).toBe('wins desc');
   expect(orderText({ name: 'top speed', isDescending: false })).toBe('"top speed"');
+  expect(orderText({ name: 'id', isDescending: true })).toBe('"id" desc');
 });

@@ -54,9 +54,9 @@ export interface Order {
   readonly isDescending: boolean;
 }
 
-/** The order as a query takes it: names that are no plain words stand in quotes. */
+/** The order as a query takes it: names that are no plain words stand in quotes, and `id` alone would be the instance's. */
 export const orderText = ({ name, isDescending }: Order): string =>
-  `${/^[A-Za-z_]\w*$/.test(name) ? name : JSON.stringify(name)}${isDescending ? ' desc' : ''}`;
+  `${/^[A-Za-z_]\w*$/.test(name) && name !== 'id' ? name : JSON.stringify(name)}${isDescending ? ' desc' : ''}`;
 
 /** As a query orders: numbers, then texts, then booleans; what is missing comes last; ties by id. */
 export function ordered(rows: readonly Row[], { name, isDescending }: Order): Row[] {

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks';
-import { Name, valueText } from '../ui/parts.js';
+import { Name, wholeValueText } from '../ui/parts.js';
 import type { Row } from '../world/records.js';
 
 /** All attributes of one instance, as they are and become. */
@@ -26,7 +26,7 @@ export function InstanceDetails({ row, schema, onClose }: { row: Row; schema: st
               <Name>{name}</Name>
             </dt>
             <dd key={row.changed[name]} class={row.changed[name] === undefined ? '' : 'changed'}>
-              <bdi>{valueText(value)}</bdi>
+              <bdi>{wholeValueText(value)}</bdi>
             </dd>
           </div>
         ))}

@@ -7,7 +7,8 @@ const PAGE = 25;
 
 interface TableProps {
   readonly schema: string;
-  readonly rows: readonly Row[];
+  /** Undefined: they are searched for, or that did not work. */
+  readonly rows: readonly Row[] | undefined;
   readonly isReading: boolean;
   readonly columns: readonly Column[];
   readonly order: Order | undefined;
@@ -16,8 +17,17 @@ interface TableProps {
 }
 
 /** Instances with the attributes that fit; a number has a bar beside it, and what has just changed shines. */
-export function InstanceTable({ schema, rows, isReading, columns, order, onOrder, onOpen }: TableProps) {
+export function InstanceTable({
+  schema,
+  rows: told,
+  isReading,
+  columns,
+  order,
+  onOrder,
+  onOpen,
+}: TableProps) {
   const [most, setMost] = useState(PAGE);
+  const rows = told ?? [];
   const shown = columns.slice(0, MOST_COLUMNS);
   const left = columns.length - shown.length;
   return (
@@ -53,7 +63,8 @@ export function InstanceTable({ schema, rows, isReading, columns, order, onOrder
           </tbody>
         </table>
       </section>
-      {rows.length === 0 && <p class="empty">{isReading ? 'Looking…' : 'None is found.'}</p>}
+      {isReading && <p class="empty">Looking…</p>}
+      {told?.length === 0 && <p class="empty">None is found.</p>}
       {left > 0 && <p class="muted">Each has {left} more attributes: press a name to see all.</p>}
       {rows.length > most && (
         <button type="button" class="quiet" onClick={() => setMost(most + 2 * PAGE)}>

@@ -1,10 +1,11 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { Name, numberText } from '../ui/parts.js';
+import { Name, Notice, numberText } from '../ui/parts.js';
 import type { OpenWorld, WorldStore } from '../world/follow-world.js';
-import { isWhole, type Row, type Rows } from '../world/records.js';
-import { columnsOf, type Order, ordered, orderText } from './columns.js';
+import { isWhole, type Rows } from '../world/records.js';
+import { columnsOf, type Order, ordered } from './columns.js';
 import { InstanceDetails } from './instance-details.js';
 import { InstanceTable } from './instance-table.js';
+import { useSearch } from './search.js';
 import { trendOf } from './trend.js';
 import { TrendChart } from './trend-chart.js';
 
@@ -26,7 +27,7 @@ export function StateSection({ world, store }: StateProps) {
   const rows = schema === undefined ? undefined : loaded.get(schema);
   return (
     <section class="card" aria-labelledby="state">
-      <h2 id="state">{world.connection.state === 'past' ? 'How it was' : 'How it is'}</h2>
+      <h2 id="state">{world.moment !== undefined ? 'How it was' : 'How it is'}</h2>
       {schemas.length > 1 && <SchemaChoice schemas={schemas} chosen={schema} onChoose={setChosen} />}
       {schema === undefined && (
         <p class="empty">Nobody and nothing is in this world yet. What comes will appear here.</p>
@@ -74,9 +75,6 @@ function SchemaChoice({ schemas, chosen, onChoose }: ChoiceProps) {
 
 /** As many are seen at a glance. */
 const FEW = 10;
-/** A search looks at the server's instances again after so long, while entries come. */
-const SEARCH_AGAIN_MS = 3000;
-const TYPED_MS = 300;
 
 function SchemaRows({ schema, rows, world, store }: StateProps & { schema: string; rows: Rows }) {
   const [find, setFind] = useState('');
@@ -88,7 +86,7 @@ function SchemaRows({ schema, rows, world, store }: StateProps & { schema: strin
   const isSearching = !isAll && (find !== '' || order !== undefined);
   const found = useSearch({ schema, find, order, world, store, isSearching });
   const shown = useMemo(() => {
-    if (isSearching) return found;
+    if (isSearching) return found.rows;
     const some = find === '' ? all : all.filter(({ id }) => id.includes(find));
     return order === undefined ? some : ordered(some, order);
   }, [all, isSearching, found, find, order]);
@@ -105,7 +103,7 @@ function SchemaRows({ schema, rows, world, store }: StateProps & { schema: strin
     [world.entries, all, schema, attribute, world.seq],
   );
   const row =
-    opened === undefined ? undefined : (rows.rows.get(opened) ?? found?.find(({ id }) => id === opened));
+    opened === undefined ? undefined : (rows.rows.get(opened) ?? found.rows?.find(({ id }) => id === opened));
   return (
     <>
       {lines.length > 0 && attribute !== undefined && <TrendChart lines={lines} attribute={attribute} />}
@@ -122,14 +120,20 @@ function SchemaRows({ schema, rows, world, store }: StateProps & { schema: strin
         </p>
       </div>
       <InstanceTable
-        rows={shown ?? []}
-        isReading={shown === undefined}
+        rows={shown}
+        isReading={shown === undefined && found.fault === undefined}
         columns={columns}
         order={order}
         onOrder={setOrder}
         onOpen={setOpened}
         schema={schema}
       />
+      {isSearching && found.fault !== undefined && (
+        <Notice tone="bad">This search did not work: {found.fault}</Notice>
+      )}
+      {isSearching && found.isCut && (
+        <p class="muted">These are the first {numberText(found.rows?.length ?? 0)} that were found.</p>
+      )}
       {!isAll && !isSearching && (
         <p class="muted">
           These are the first {numberText(rows.rows.size)}. Find others by their name, or order by a column.
@@ -140,50 +144,4 @@ function SchemaRows({ schema, rows, world, store }: StateProps & { schema: strin
       )}
     </>
   );
-}
-
-interface SearchProps extends StateProps {
-  readonly schema: string;
-  readonly find: string;
-  readonly order: Order | undefined;
-  readonly isSearching: boolean;
-}
-
-/** What the server finds; again while entries come, but not at each. Undefined: it is searched for the first time. */
-function useSearch({
-  schema,
-  find,
-  order,
-  world,
-  store,
-  isSearching,
-}: SearchProps): readonly Row[] | undefined {
-  const [found, setFound] = useState<readonly Row[]>();
-  const orderBy = order === undefined ? '' : orderText(order);
-  const epoch = useEpoch(world.seq);
-  useEffect(() => {
-    if (!isSearching) return setFound(undefined);
-    const leaving = new AbortController();
-    const timer = setTimeout(() => {
-      store.search(schema, { find, orderBy }, leaving.signal).then(setFound, () => undefined);
-    }, TYPED_MS);
-    return () => {
-      clearTimeout(timer);
-      leaving.abort();
-    };
-  }, [schema, find, orderBy, isSearching, epoch, store]);
-  return found;
-}
-
-/** Changes with `seq`, some time later and not more often than a search is made again. */
-function useEpoch(seq: number): number {
-  const [epoch, setEpoch] = useState(seq);
-  const isBehind = epoch !== seq;
-  useEffect(() => {
-    if (!isBehind) return;
-    // Not put off by each entry that comes meanwhile.
-    const timer = setTimeout(() => setEpoch(seq), SEARCH_AGAIN_MS);
-    return () => clearTimeout(timer);
-  }, [epoch, isBehind]);
-  return epoch;
 }

@@ -63,7 +63,8 @@ function useNow(): number {
   return now;
 }
 
-const NUMBER = new Intl.NumberFormat('en', { maximumFractionDigits: 4 });
+// What is rounded to nothing has no sign.
+const NUMBER = new Intl.NumberFormat('en', { maximumFractionDigits: 4, signDisplay: 'negative' });
 
 export const numberText = (value: number): string => NUMBER.format(value);
 
@@ -78,9 +79,23 @@ export function valueText(value: unknown): string {
   return text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text;
 }
 
+/** The same where there is room for all of it: a number with all of its digits. */
+export const wholeValueText = (value: unknown): string =>
+  typeof value === 'number' ? String(value) : valueText(value);
+
 /** US dollars, with as many digits as a price has. */
 export const priceText = (usd: number): string =>
   `$${usd.toLocaleString('en', { minimumFractionDigits: 2, maximumFractionDigits: 6 })}`;
+
+/** An amount of an asset: in units of it where its decimals are known, else in its smallest unit, and said so. */
+export function amountText(amount: string, decimals: number | undefined): string {
+  if (decimals === undefined) return `${amount} units`;
+  const digits = amount.padStart(decimals + 1, '0');
+  const whole = digits.slice(0, digits.length - decimals);
+  const rest = digits.slice(digits.length - decimals).replace(/0+$/, '');
+  // As prices are written.
+  return decimals < 2 && rest === '' ? whole : `${whole}.${rest.padEnd(2, '0')}`;
+}
 
 interface NoticeProps {
   readonly tone?: 'plain' | 'warn' | 'bad' | 'ok';

@@ -14,7 +14,11 @@ it('says in a sentence each what was proven, and what was not', () => {
     'On trust: that every outcome follows from its rules, which the owner has not opened, and that everybody is shown this ' +
       'same history (compare the hash below with that of others, or with one that you kept).',
   );
-  expect(verdictOf({ ...valid, linked: 3 }).trust).toContain('3 entries about settings');
+  const unread = verdictOf({ ...valid, linked: 3 });
+  expect(unread.text).toContain('of this history, each of which follows the one before, and');
+  expect(unread.trust).toMatch(
+    /3 entries about settings, whose hashes only the owner can check.+signed checkpoint/,
+  );
   expect(verdictOf({ ...valid, instances: null }).trust).toContain('not published');
 });
 

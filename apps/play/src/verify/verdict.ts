@@ -13,11 +13,11 @@ const count = (number: number, one: string, many: string): string =>
   `${number.toLocaleString('en')} ${number === 1 ? one : many}`;
 
 export function verdictOf(found: VerifiedHistory): Verdict {
-  const { valid, entries, instances, firstDivergence, decisions } = found;
+  const { valid, entries, linked, instances, firstDivergence, decisions } = found;
   if (!valid && firstDivergence !== null)
     return { isValid: false, text: wrongOf(firstDivergence), trust: 'Do not rely on what this page shows.' };
   const proven = [
-    `${entries === 1 ? 'the one entry' : `all ${count(entries, 'entry', 'entries')}`} of this history, of which none was changed, left out or put in`,
+    `${entries === 1 ? 'the one entry' : `all ${count(entries, 'entry', 'entries')}`} of this history, ${linked === 0 ? 'of which none was changed, left out or put in' : 'each of which follows the one before'}`,
     ...(instances === null
       ? []
       : [
@@ -43,7 +43,9 @@ function trustOf({ linked, instances, decisions }: VerifiedHistory): string {
       : []),
     ...(linked === 0
       ? []
-      : [`the content of ${count(linked, 'entry', 'entries')} about settings, which only the owner reads`]),
+      : [
+          `${count(linked, 'entry', 'entries')} about settings, whose hashes only the owner can check, and so that none before them was changed`,
+        ]),
     ...(decisions === undefined
       ? ['that every outcome follows from its rules, which the owner has not opened']
       : []),
@@ -53,7 +55,9 @@ function trustOf({ linked, instances, decisions }: VerifiedHistory): string {
     ...(undrawn === 0
       ? []
       : [`${count(undrawn, 'draw', 'draws')} of random numbers whose secret is not told yet`]),
-    'that everybody is shown this same history (compare the hash below with that of others, or with one that you kept)',
+    linked === 0
+      ? 'that everybody is shown this same history (compare the hash below with that of others, or with one that you kept)'
+      : 'that everybody is shown this same history (a signed checkpoint that somebody kept tells)',
   ];
   return `On trust: ${listed(parts)}.`;
 }

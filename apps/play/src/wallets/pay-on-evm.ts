@@ -11,15 +11,38 @@ const LONGEST_SECONDS = 600;
 /** Clocks of chains may be behind. */
 const CLOCK_SECONDS = 600;
 
+/** Whose account pays: that one where the wallet shows it; `isOnly`: no other one. */
+interface Preferred {
+  readonly account?: string;
+  readonly isOnly?: boolean;
+}
+
 /**
  * An Ethereum wallet signs a transfer of a fixed amount (EIP-3009), which the server hands in. The wallet never sends a
  * transaction.
  */
-export const ethereumWay = (ethereum: EthereumProvider): Way => ({
+export const ethereumWay = (ethereum: EthereumProvider, preferred: Preferred = {}): Way => ({
   takes: isPayable,
   assetName: (one) => (one as EvmRequirement).extra.name,
-  pay: (one) => authorize(ethereum, one as EvmRequirement),
+  account: () => payingAccount(ethereum, preferred),
+  pay: (one, account) => authorize(ethereum, one as EvmRequirement, account),
 });
+
+/** Wallets show first what their owner has chosen last, which may be another account than the player's. */
+async function payingAccount(
+  ethereum: EthereumProvider,
+  { account, isOnly = false }: Preferred,
+): Promise<string> {
+  const shown = (await ethereum.request({ method: 'eth_requestAccounts' })) as string[];
+  const [first] = shown;
+  if (first === undefined) throw new Error('The wallet shows no account: unlock it, and choose one there.');
+  const own = shown.find((one) => one.toLowerCase() === account?.toLowerCase());
+  if (own === undefined && isOnly)
+    throw new Error(
+      `Your wallet shows the account ${first}, and you play as ${account}. Choose that one in the wallet, or play with another one here. Nothing was done.`,
+    );
+  return own ?? first;
+}
 
 const isPayable = (one: PaymentRequirement): boolean => {
   const { network, extra, maxTimeoutSeconds } = one as Partial<EvmRequirement>;
@@ -35,8 +58,8 @@ const isPayable = (one: PaymentRequirement): boolean => {
 async function authorize(
   ethereum: EthereumProvider,
   { payTo: to, amount: value, asset: verifyingContract, maxTimeoutSeconds, network, extra }: EvmRequirement,
+  from: string,
 ) {
-  const [from] = (await ethereum.request({ method: 'eth_requestAccounts' })) as string[];
   const chainId = Number(network.slice('eip155:'.length));
   await switchTo(ethereum, chainId);
   const now = Math.floor(Date.now() / 1000);

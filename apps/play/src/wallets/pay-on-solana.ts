@@ -13,12 +13,15 @@ export const solanaWay = (preferred: string | undefined): Way => ({
     return network?.startsWith('solana:') === true && typeof extra?.feePayer === 'string';
   },
   assetName: () => '',
-  pay: async (one) => {
+  account: async () => (await transactionSigner(preferred)).address,
+  pay: async (one, account) => {
     // Half as much as the page itself, so it is loaded by who pays in this way.
     const [{ signTransfer }, signer] = await Promise.all([
       import('./sign-transfer.js'),
-      transactionSigner(preferred),
+      transactionSigner(account),
     ]);
+    if (signer.address !== account)
+      throw new Error(`The wallet does not show the account ${account} any more. Nothing was done.`);
     return signTransfer(one, signer);
   },
 });

@@ -44,6 +44,11 @@ export async function connectSolana(): Promise<PlayerWallet> {
   return { kind: 'solana', address, by: { publicKey: address, sign } };
 }
 
+/** No wallet takes what is asked for. */
+export class CannotPay extends Error {
+  override readonly name = 'CannotPay';
+}
+
 /** The words of a wallet's error, which may be anything. */
 export function wordsOf(error: unknown): string {
   const { code, message } = (typeof error === 'object' && error !== null ? error : {}) as {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { applyEntries, KEPT_ENTRIES, KEPT_ROWS, type Shown } from './apply-entries.js';
+import { applyEntries, KEPT_ENTRIES, KEPT_ROWS, type Shown, withEarlier } from './apply-entries.js';
 import type { Change, Entry, Rows } from './records.js';
 
 const change = (op: Change['op'], instanceId: string, set: object = {}, unset: string[] = []) =>
@@ -64,4 +64,24 @@ it('keeps the newest entries, newest first', () => {
   const told = Array.from({ length: KEPT_ENTRIES + 10 }, (_, at) => entry(5 + at));
   const { entries } = applyEntries(shown(rowsOf({})), told);
   expect([entries.length, entries[0]?.seq, entries.at(-1)?.seq]).toEqual([KEPT_ENTRIES, 214, 15]);
+});
+
+const down = (from: number, to: number) => Array.from({ length: from - to + 1 }, (_, at) => entry(from - at));
+const endsOf = (entries: readonly Entry[]) => [entries.length, entries[0]?.seq, entries.at(-1)?.seq];
+
+it('keeps as many entries as were read on request', () => {
+  const held = KEPT_ENTRIES + 40;
+  const before = shown(rowsOf({}), { seq: 300, entries: down(300, 301 - held) });
+  expect(endsOf(applyEntries(before, [entry(301)]).entries)).toEqual([held, 301, 302 - held]);
+});
+
+it('puts earlier entries behind those that are held, without a hole', () => {
+  const from = down(250, 51);
+  const earlier = down(50, 11);
+  expect(endsOf(withEarlier(from, from, earlier))).toEqual([240, 250, 11]);
+  // Five have come meanwhile, for which the last five were left out.
+  expect(endsOf(withEarlier(down(255, 56), from, earlier))).toEqual([245, 255, 11]);
+  // All are others by now.
+  const others = down(900, 701);
+  expect(withEarlier(others, from, earlier)).toBe(others);
 });

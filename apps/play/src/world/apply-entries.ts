@@ -1,6 +1,6 @@
 import type { Change, Entry, Row, Rows } from './records.js';
 
-/** Entries that the page keeps, newest first; more are read on request. */
+/** Entries that the page keeps, newest first; more where they were read on request. */
 export const KEPT_ENTRIES = 200;
 /** Instances of a schema that the page keeps at most; a search finds others. */
 export const KEPT_ROWS = 1000;
@@ -33,10 +33,25 @@ export function applyEntries(shown: Shown, told: readonly Entry[]): Shown {
     }
   return {
     seq: last.seq,
-    entries: [...fresh.toReversed(), ...shown.entries].slice(0, KEPT_ENTRIES),
+    entries: [...fresh.toReversed(), ...shown.entries].slice(0, Math.max(KEPT_ENTRIES, shown.entries.length)),
     schemas: schemas.size === shown.schemas.length ? shown.schemas : [...schemas].sort(),
     loaded,
   };
+}
+
+/**
+ * The entries that are held, and behind them the earlier ones that were read before the last of `from`: those that were held then.
+ * Some of these may have been left out meanwhile, for newer ones. Without a hole, or as they are.
+ */
+export function withEarlier(
+  held: readonly Entry[],
+  from: readonly Entry[],
+  earlier: readonly Entry[],
+): readonly Entry[] {
+  const last = held.at(-1)?.seq ?? 0;
+  const more = [...from, ...earlier].filter(({ seq }) => seq < last);
+  const isWhole = more.every(({ seq }, at) => seq === last - 1 - at);
+  return isWhole ? [...held, ...more] : held;
 }
 
 /** Changes `rows`, and tells the new total. A change that a reading has seen already changes nothing. */

@@ -1,13 +1,15 @@
 import { INNER_KINDS, OrreryError } from '@orrery/sdk';
-import { applyEntries, type Shown } from './apply-entries.js';
+import { applyEntries, type Shown, withEarlier } from './apply-entries.js';
 import { createReader, orrery, type Reader, type Search } from './read-world.js';
-import type { Entry, PublicDeployment, Row, Rows } from './records.js';
+import type { Entry, Found, PublicDeployment, Rows } from './records.js';
 
 /** How the page hears of what happens. */
 export type Connection =
   | { readonly state: 'opening' | 'live' | 'hidden' | 'past' }
-  /** Since when, in milliseconds since 1970. */
-  | { readonly state: 'lost'; readonly since: number };
+  /** The service has said that the world is not open any more. */
+  | { readonly state: 'closed' }
+  /** Since when, in milliseconds since 1970; `why`: an answer has said it. */
+  | { readonly state: 'lost'; readonly since: number; readonly why?: string };
 
 export type World =
   | { readonly kind: 'opening'; readonly since: number }
@@ -20,6 +22,8 @@ export interface OpenWorld extends Shown {
   /** The last entry that is known: larger than `seq` at a moment of the past. */
   readonly last: number;
   readonly connection: Connection;
+  /** The moment of the past that is shown; undefined: now. */
+  readonly moment: number | undefined;
   /** Whether the journal has entries before those that are shown. */
   readonly hasEarlier: boolean;
 }
@@ -31,7 +35,7 @@ export interface WorldStore {
   /** Reads the instances of a schema, unless they are there. */
   readonly load: (schema: string) => void;
   /** Instances by a condition and an order, at the moment that is shown. */
-  readonly search: (schema: string, search: Search, signal: AbortSignal) => Promise<readonly Row[]>;
+  readonly search: (schema: string, search: Search, signal: AbortSignal) => Promise<Found>;
   readonly readEarlier: () => Promise<void>;
   /** Shows the world after an entry; undefined: now. */
   readonly show: (seq: number | undefined) => void;
@@ -57,12 +61,15 @@ export function openWorld(address: string, moment: number | undefined): WorldSto
   /** A page that is not seen has no stream. */
   const onVisibility = async () => {
     const world = cell.open();
-    if (world === undefined || world.connection.state === 'past') return;
-    leaving.abort();
+    if (world === undefined || isAtRest(world)) return;
+    const left = leaving;
+    left.abort();
     if (document.hidden) return cell.patch({ connection: { state: 'hidden' } });
     cell.patch({ connection: { state: 'opening' } });
     const [newest] = await reader.entriesBefore(undefined, new AbortController().signal).catch(() => []);
-    restart((newest?.seq ?? world.seq) - world.seq > MOST_MISSED);
+    // Another moment may have been chosen meanwhile, or the page is out of sight again.
+    if (leaving !== left || document.hidden) return;
+    restart(at !== undefined || isOther(world, newest));
   };
   document.addEventListener('visibilitychange', () => void onVisibility());
   restart(true);
@@ -70,11 +77,12 @@ export function openWorld(address: string, moment: number | undefined): WorldSto
     current: cell.current,
     subscribe: cell.subscribe,
     load: createLoad(reader, cell),
-    search: (schema, search, signal) => reader.search(schema, search, pastSeqOf(cell.open()), signal),
+    search: (schema, search, signal) => reader.search(schema, search, cell.open()?.moment, signal),
     readEarlier: async () => {
-      const entries = await reader.entriesBefore(cell.open()?.entries.at(-1)?.seq, leaving.signal);
-      const all = [...(cell.open()?.entries ?? []), ...entries];
-      cell.patch({ entries: all, hasEarlier: (all.at(-1)?.seq ?? 1) > 1 && entries.length > 0 });
+      const from = cell.open()?.entries ?? [];
+      const earlier = await reader.entriesBefore(from.at(-1)?.seq, leaving.signal);
+      const entries = withEarlier(cell.open()?.entries ?? [], from, earlier);
+      cell.patch({ entries, hasEarlier: (entries.at(-1)?.seq ?? 1) > 1 && earlier.length > 0 });
     },
     show: (seq) => {
       at = seq;
@@ -82,6 +90,13 @@ export function openWorld(address: string, moment: number | undefined): WorldSto
       restart(true);
     },
   };
+}
+
+/** Whether so much has happened since, or the journal went on so differently, that what is shown has to be read anew. */
+function isOther({ seq, entries }: OpenWorld, newest: Entry | undefined): boolean {
+  if (newest === undefined) return false;
+  const held = entries.find((one) => one.seq === newest.seq);
+  return newest.seq - seq > MOST_MISSED || (held !== undefined && held.hash !== newest.hash);
 }
 
 /** The world as it is shown now, and who wants to know of the next. */
@@ -93,12 +108,19 @@ function createCell() {
     world = next;
     for (const told of listeners) told();
   };
+  const patch = (more: Partial<OpenWorld>) => {
+    if (world.kind === 'open') tell({ ...world, ...more });
+  };
   return {
     current: () => world,
     open,
     tell,
-    patch: (more: Partial<OpenWorld>) => {
-      if (world.kind === 'open') tell({ ...world, ...more });
+    patch,
+    /** From the first loss on, until something is heard again. */
+    lose: (why?: string) => {
+      const connection = open()?.connection;
+      const since = connection?.state === 'lost' ? connection.since : Date.now();
+      patch({ connection: { state: 'lost', since, ...(why !== undefined && { why }) } });
     },
     subscribe: (told: () => void) => {
       listeners.add(told);
@@ -117,8 +139,11 @@ interface Running {
   readonly at: number | undefined;
 }
 
-const pastSeqOf = (world: OpenWorld | undefined): number | undefined =>
-  world?.connection.state === 'past' ? world.seq : undefined;
+/** A page that has nothing to follow. */
+const isAtRest = ({ connection: { state } }: OpenWorld): boolean => state === 'past' || state === 'closed';
+
+/** What the service itself says where no world is open, or not any more. */
+const CLOSED: ReadonlySet<string> = new Set(['deployment_not_found', 'deployment_not_public']);
 
 /** Reads and follows until it is ended; begins again where the journal was cut, or the server was away. */
 async function run(running: Running, signal: AbortSignal, isReadingAnew: boolean): Promise<void> {
@@ -132,13 +157,20 @@ async function run(running: Running, signal: AbortSignal, isReadingAnew: boolean
     } catch (error) {
       if (signal.aborted) return;
       if (error instanceof OrreryError && error.code === 'tail_lost') continue;
-      if (error instanceof OrreryError && !error.retryable && error.status !== 0)
-        return cell.tell({ kind: 'refused', code: error.code, detail: error.message });
-      cell.patch({ connection: { state: 'lost', since: Date.now() } });
+      const refusal = refusalIn(error);
+      if (refusal !== undefined && cell.open() === undefined)
+        return cell.tell({ kind: 'refused', code: refusal.code, detail: refusal.message });
+      if (refusal !== undefined && CLOSED.has(refusal.code))
+        return cell.patch({ connection: { state: 'closed' } });
+      cell.lose(refusal?.message);
       await new Promise((later) => setTimeout(later, RETRY_MS));
     }
   }
 }
+
+/** An answer by which the same request will not succeed; once a world was open it may be a proxy's while the server is away. */
+const refusalIn = (error: unknown): OrreryError | undefined =>
+  error instanceof OrreryError && !error.retryable && error.status !== 0 ? error : undefined;
 
 /**
  * Reads what is shown from the start: the journal's end before the instances. Entries that come meanwhile are applied to what
@@ -169,6 +201,7 @@ async function read({ reader, cell, at }: Running, signal: AbortSignal): Promise
     schemas,
     loaded,
     hasEarlier: (entries.at(-1)?.seq ?? 1) > 1,
+    moment: past,
     connection: { state: past === undefined ? 'opening' : 'past' },
   });
 }
@@ -202,15 +235,20 @@ async function follow({ address, reader, cell }: Running, signal: AbortSignal): 
   const onConnection = (isOpen: boolean) => {
     if (signal.aborted) return;
     if (isOpen) cell.patch({ connection: { state: 'live' } });
-    else if (cell.open()?.connection.state !== 'lost')
-      cell.patch({ connection: { state: 'lost', since: Date.now() } });
+    else cell.lose();
   };
-  const options = { after: cell.open()?.seq ?? 0, include: 'all', signal, onConnection } as const;
+  const options = { after: lastOf(cell.open()), include: 'all', signal, onConnection } as const;
   for await (const event of orrery.published(address).stream(options)) {
     if (event.type !== 'entry') continue;
     if (told.length === 0) setTimeout(draw, DRAW_MS);
     told.push(event.entry as Entry);
   }
+}
+
+/** The entry after which the stream begins; with its hash a database that was restored meanwhile is found. */
+function lastOf(world: OpenWorld | undefined): number | Entry {
+  const seq = world?.seq ?? 0;
+  return world?.entries.find((one) => one.seq === seq) ?? seq;
 }
 
 /** Reads a schema that is looked at for the first time. */
@@ -221,11 +259,11 @@ function createLoad(reader: Reader, cell: Cell): WorldStore['load'] {
     if (begun === undefined || begun.loaded.has(schema) || loading.has(schema)) return;
     loading.add(schema);
     reader
-      .rowsOf(schema, pastSeqOf(begun), new AbortController().signal)
+      .rowsOf(schema, begun.moment, new AbortController().signal)
       .then((rows) => {
         const world = cell.open();
         // Of another moment than is shown by now: the page asks for that one.
-        if (world === undefined || pastSeqOf(world) !== pastSeqOf(begun)) return;
+        if (world === undefined || world.moment !== begun.moment) return;
         // Entries that came while it was read are applied to it, once more where it has them already.
         const missed = world.entries.filter(({ seq }) => seq > begun.seq).toReversed();
         const alone = { ...world, seq: begun.seq, entries: [], loaded: new Map([[schema, rows]]) };

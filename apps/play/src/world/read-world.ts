@@ -1,6 +1,6 @@
 import { createOrrery } from '@orrery/sdk';
 import { KEPT_ROWS } from './apply-entries.js';
-import type { Entry, PublicDeployment, Row, Rows } from './records.js';
+import type { Entry, Found, PublicDeployment, Row, Rows } from './records.js';
 
 export const orrery = createOrrery({ url: '' });
 
@@ -24,12 +24,7 @@ export interface Reader {
   entriesBefore(seq: number | undefined, signal: AbortSignal): Promise<Entry[]>;
   /** The instances of a schema, as many as the page keeps. */
   rowsOf(schema: string, atSeq: number | undefined, signal: AbortSignal): Promise<Rows>;
-  search(
-    schema: string,
-    search: Search,
-    atSeq: number | undefined,
-    signal: AbortSignal,
-  ): Promise<readonly Row[]>;
+  search(schema: string, search: Search, atSeq: number | undefined, signal: AbortSignal): Promise<Found>;
 }
 
 export function createReader(address: string): Reader {
@@ -60,8 +55,9 @@ export function createReader(address: string): Reader {
         ...(orderBy !== '' && { orderBy }),
         ...(atSeq !== undefined && { atSeq }),
       };
-      const { data } = await orrery.answer('get', INSTANCES, { path, query, signal });
-      return data.map(({ instanceId: id, state }) => ({ id, state, changed: {} }));
+      const { data, pagination } = await orrery.answer('get', INSTANCES, { path, query, signal });
+      const rows = data.map(({ instanceId: id, state }) => ({ id, state, changed: {} }));
+      return { rows, isCut: 'next' in pagination && pagination.next !== null };
     },
   };
 }

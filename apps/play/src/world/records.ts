@@ -26,5 +26,12 @@ export interface Rows {
   readonly isMinimum: boolean;
 }
 
+/** What a search has found. */
+export interface Found {
+  readonly rows: readonly Row[];
+  /** There are more. */
+  readonly isCut: boolean;
+}
+
 /** Whether the page has all instances of the schema. */
 export const isWhole = ({ rows, total, isMinimum }: Rows): boolean => !isMinimum && rows.size >= total;

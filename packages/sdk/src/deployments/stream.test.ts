@@ -193,6 +193,18 @@ it('says so when the journal was cut and went on differently', async () => {
   await expect(told(1)).rejects.toMatchObject({ code: 'tail_lost', facts: { seq: 5, hash: 'h5' } });
 });
 
+it('finds that from the first entry on, where it is given the hash of the one before', async () => {
+  const begun = (hash: string) => follow({ after: { seq: 3, hash } }, streaming([block(4)], 'open'));
+  const { told, lastIds } = await begun('h3');
+  expect(await told(1)).toEqual([4]);
+  expect(lastIds()).toEqual(['3']);
+  const other = await begun('other');
+  await expect(other.told(1)).rejects.toMatchObject({
+    code: 'tail_lost',
+    facts: { seq: 3, hash: 'other' },
+  });
+});
+
 it('finds that also in the link of the next entry', async () => {
   const { told } = await follow({ after: 3 }, streaming([block(4), block(5, { prevHash: 'other' })], 'open'));
   expect(await told(1)).toEqual([4]);

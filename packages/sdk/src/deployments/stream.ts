@@ -14,8 +14,11 @@ export type StreamEvent =
   | { readonly type: 'push'; readonly push: Push };
 
 export interface StreamOptions {
-  /** Begins with what follows this seq; by default with what comes from now on. */
-  readonly after?: number | undefined;
+  /**
+   * Begins with what follows this seq, or this entry, whose hash is compared from the first entry on that follows it; by default
+   * with what comes from now on.
+   */
+  readonly after?: number | Pick<LiveEntry, 'seq' | 'hash'> | undefined;
   /** `all` tells every entry of the journal (manual writes, settings) instead of executions alone. */
   readonly include?: 'all' | undefined;
   /** Ends the stream; the iteration then ends without an error. */
@@ -51,7 +54,7 @@ export async function* streamOf(
   const leaving = new AbortController();
   const all = signal === undefined ? leaving.signal : AbortSignal.any([signal, leaving.signal]);
   const url = `/api/worlds/${encodeURIComponent(path.worldAddress)}/deployments/${encodeURIComponent(path.address)}/stream`;
-  let position: Position | undefined = after === undefined ? undefined : { seq: after, hash: undefined };
+  let position = positionAfter(after);
   let delay = FIRST_DELAY_MS;
   try {
     for (;;) {
@@ -80,6 +83,13 @@ export async function* streamOf(
     leaving.abort();
   }
 }
+
+const positionAfter = (after: StreamOptions['after']): Position | undefined =>
+  typeof after === 'object'
+    ? { seq: after.seq, hash: after.hash }
+    : after === undefined
+      ? undefined
+      : { seq: after, hash: undefined };
 
 async function connect(
   { open }: Requests,
