@@ -102,7 +102,7 @@ it('a hold is not prolonged by another owner', async () => {
 it('a hold ends with the time of one call also while its partition is about to move', async () => {
   const { context } = await boot({ leaseTtlMs: 600_000 });
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
-  onTestFinished(end);
+  onTestFinished(() => end());
   const onFirst = (id: number) => {
     const partition = id % 64;
     // Other work outside that the move waits for.

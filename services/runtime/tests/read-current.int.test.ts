@@ -10,7 +10,8 @@ const house = await prepareHouse();
 const logger = createLogger({ service: 'test', level: 'error' });
 const place = { url: house.databaseUrl, schema: 'runtime', applicationName: 'test', logger };
 const database = house.resources.use('looking on', await connect<RuntimeSchema>(place));
-house.catalog.plantSchema('gauge', [attribute('count', 'integer', { defaultValue: 0 })]);
+for (const name of ['gauge', 'gauge of fuel'])
+  house.catalog.plantSchema(name, [attribute('count', 'integer', { defaultValue: 0 })]);
 const runtime = await house.boot();
 
 it('reads many instances with one statement, each as it is committed and visible', async () => {
@@ -43,6 +44,21 @@ it('reads many instances with one statement, each as it is committed and visible
     'deployment_not_found',
     'deployment_not_found',
   ]);
+});
+
+it('keeps instances apart whose names are alike when they are put together', async () => {
+  const { params } = await plantDeployment(house);
+  const pairs = [
+    { entitySchema: 'gauge', instanceId: 'of fuel 1' },
+    { entitySchema: 'gauge of fuel', instanceId: '1' },
+  ];
+  for (const body of pairs) await house.call('instances.create', { params, body: { ...body, state: {} } });
+  const found = await Promise.all(
+    pairs.map(({ entitySchema, instanceId }) =>
+      house.call('instances.get', { params: { ...params, instanceId }, query: { entitySchema } }),
+    ),
+  );
+  expect(found.map(({ data }) => data)).toMatchObject(pairs);
 });
 
 it('tells the schemas of a key that several have, and reads the one that is named', async () => {

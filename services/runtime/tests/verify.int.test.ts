@@ -119,6 +119,15 @@ test('short of time it goes on through the instances page by page', async () => 
   expect(await verifyJournal(db, race, { from: INSTANCES + 50, limit: 1000 }, inHaste)).toEqual(valid(0));
 });
 
+test('what lies beyond what decisions can be checked of yet is asked for again', async () => {
+  const race = await plantRace();
+  const counts = { rerun: 0, notRerun: {} } as never;
+  const untilFifth = () => ({ until: 5, counts, check: async () => undefined });
+  const range = { from: 50, limit: 10 };
+  const bounds = { signal: new AbortController().signal, isEnough: () => false };
+  expect(await verifyJournal(db, race, range, bounds, untilFifth)).toMatchObject(valid(0, 50));
+});
+
 test('rows that share an id are compared in the same call', async () => {
   const race = await plantRace();
   const addTwin = sql`

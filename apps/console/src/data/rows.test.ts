@@ -17,6 +17,7 @@ const horses = [
   horse('D', { note: 'null', fit: null }),
   horse('E', { note: '"quoted" words', extra: null }),
   horse('F', { note: null }),
+  horse('G', { instanceId: 'its own' }),
 ];
 const plain = horses.map(({ instanceId, state }) => ({ instanceId, state }));
 
@@ -28,7 +29,7 @@ it.each([
 });
 
 it('CSV has a column for each attribute, those of the schema first', () => {
-  expect(asCsv(attributes, horses).split('\r\n')[0]).toBe('instanceId,wins,note,fit,form,extra');
+  expect(asCsv(attributes, horses).split('\r\n')[0]).toBe('instanceId,wins,note,fit,form,extra,instanceId');
 });
 
 it.each([

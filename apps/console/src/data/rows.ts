@@ -120,15 +120,17 @@ function readLine(
   note: (words: string) => void,
 ): FileRow {
   const state: JsonObject = {};
+  // An attribute may have this name too.
+  const ofKey = header.indexOf(ID);
   for (const [at, name] of header.entries()) {
     const text = line[at] ?? '';
-    if (name === ID || text === '') continue;
+    if (at === ofKey || text === '') continue;
     const type = attributes.find((one) => one.name === name)?.type;
     const value = type === undefined ? anyValue(text) : typedValue(text, type);
     if (value === undefined) note(`${name} is no ${type}: ${text}`);
     else state[name] = value;
   }
-  return { instanceId: line[header.indexOf(ID)] ?? '', state };
+  return { instanceId: line[ofKey] ?? '', state };
 }
 
 type Value = JsonObject[string];

@@ -26,6 +26,8 @@ test('a query that cannot be read is refused where it is wrong', () => {
   expect(pointerOf(() => readWhere('instance.a >'))).toBe('#query/where');
   expect(readOrder(undefined)).toEqual([]);
   expect(readOrder('wins desc')).toEqual([{ path: ['wins'], isDescending: true }]);
+  // The name of an attribute is composed as it is stored; the keys of its value stay as they are.
+  expect(readOrder('ne\u0301.ke\u0301')).toEqual([{ path: ['n\u00e9', 'ke\u0301'], isDescending: false }]);
   expect(pointerOf(() => readOrder('wins, , speed'))).toBe('#query/orderBy');
   expect(neededSchema('horse')).toBe('horse');
   expect(pointerOf(() => neededSchema(undefined))).toBe('#query/entitySchema');

@@ -6,6 +6,7 @@ import {
   MAX_GROUPS,
   parseJson,
   ServiceError,
+  toNfc,
 } from '@orrery/contracts';
 import {
   type Condition,
@@ -30,11 +31,17 @@ export function readWhere(text: string | undefined): Condition | undefined {
   throw refused('where', `${message} (at character ${offset + 1})`);
 }
 
+/** Names of attributes are stored in NFC; the keys of their values are not. */
+function named({ path, isDescending }: OrderKey): OrderKey {
+  const [name, ...keys] = path ?? [];
+  return { path: name === undefined ? null : [toNfc(name), ...keys], isDescending };
+}
+
 /** @throws `validation_failed` where the text is no order */
 export function readOrder(text: string | undefined): OrderKey[] {
   if (text === undefined) return [];
   const parsed = parseOrder(text);
-  if (parsed.ok) return parsed.order;
+  if (parsed.ok) return parsed.order.map(named);
   throw refused('orderBy', parsed.problem);
 }
 
@@ -49,7 +56,7 @@ const MAX_NAMES = 8;
 function readNames(member: string, text: string | undefined): NamedPath[] {
   const parsed = text === undefined ? { ok: true as const, order: [] } : parseOrder(text, MAX_NAMES);
   if (!parsed.ok) throw refused(member, parsed.problem);
-  return parsed.order.map(({ path, isDescending }) => {
+  return parsed.order.map(named).map(({ path, isDescending }) => {
     if (path === null || isDescending)
       throw refused(member, 'Name attributes, separated by commas, without a direction.');
     return { name: path.join('.'), path };

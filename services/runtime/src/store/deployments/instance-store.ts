@@ -209,8 +209,9 @@ export function createReadCurrent(db: Db) {
   const read = createBatcher<CurrentRead, CurrentRow[]>({
     maxBatch: AT_ONCE,
     maxWaiting: MAX_WAITING,
+    // Both names may hold any character.
     keyOf: ({ deploymentId, entitySchema, instanceId }) =>
-      `${deploymentId} ${entitySchema ?? ''} ${instanceId}`,
+      JSON.stringify([deploymentId, entitySchema, instanceId]),
     load: (reads) => readAll(db, reads),
   });
   return async (wanted: CurrentRead): Promise<Current | undefined> => {

@@ -115,12 +115,20 @@ async function scan(
   });
 }
 
-/** The place of an instance, and how many there are. @throws `entity_instance_not_found` */
-export async function queryRank(
-  db: Db,
-  query: SourcedQuery,
-  path: InstancePath,
-): Promise<{ rank: number; total: number }> {
+interface Rank {
+  readonly rank: number;
+  readonly total: number;
+}
+
+/** The place of an instance, and how many there are, both at one moment. @throws `entity_instance_not_found` */
+export const queryRank = (db: Db, query: SourcedQuery, path: InstancePath): Promise<Rank> =>
+  db
+    .transaction()
+    .setIsolationLevel('repeatable read')
+    .setAccessMode('read only')
+    .execute((trx) => rankOf(trx, query, path));
+
+async function rankOf(db: Trx, query: SourcedQuery, path: InstancePath): Promise<Rank> {
   const { deploymentId, entitySchema, order } = query;
   const { instanceId } = path;
   const { rows: own } = await sql<{ state: JsonObject }>`

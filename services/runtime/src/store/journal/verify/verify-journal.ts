@@ -129,7 +129,8 @@ async function verifyEntries(
     size = decisions === undefined ? nextPageSize(page) : SMALLEST_PAGE;
     if (isEnough() && link.seq <= to) return validUntil(from, link.seq);
   }
-  if (to < head.seq) return validUntil(from, to + 1);
+  // What lies beyond what may be checked yet is asked for again from where it begins.
+  if (to < head.seq) return validUntil(from, Math.max(from, to + 1));
   if (from <= head.seq && !isHead(link, head)) return diverged(from, { seq: head.seq, what: 'head_differs' });
   return { ...validUntil(from, Math.max(from, to + 1)), next: null };
 }
