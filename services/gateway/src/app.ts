@@ -8,6 +8,7 @@ import { openApiDocument } from './documents/openapi/document.js';
 import { addStaticFiles } from './documents/static-files.js';
 import { declarePrincipal, type KeyVerifier, requireAccess } from './http/access/access.js';
 import { answerProblems } from './http/errors/error-replies.js';
+import { type AnswerLimits, boundAnswers } from './http/load/answers.js';
 import { type ConnectionLimits, limitConnections } from './http/load/connections.js';
 import {
   type AdmissionLimits,
@@ -33,7 +34,7 @@ import { addSignedRoute, type SignedRouteContext } from './public/signed-route.j
 import { addStreamRoute, type StreamRouteContext } from './stream/start-streams.js';
 
 /** What requests and connections may take. */
-export type HttpLimits = ServerLimits & ConnectionLimits & BodyLimits;
+export type HttpLimits = ServerLimits & ConnectionLimits & BodyLimits & AnswerLimits;
 
 export interface AppContext
   extends Omit<SignedRouteContext & StreamRouteContext & ReadingRouteContext, 'guards' | 'admission'>,
@@ -59,6 +60,7 @@ export function createApp(context: AppContext): FastifyInstance {
   declarePrincipal(app);
   acceptJsonOnly(app, context.limits.jsonDepth);
   answerProblems(app, context.logger);
+  boundAnswers(app, context.limits);
   const onRequestEnd = observeRequests(app, context.logger);
   addBrowserPolicy(app, table);
   answerUnknownRoutes(app, table);

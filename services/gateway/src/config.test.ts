@@ -29,6 +29,12 @@ describe('the configuration', () => {
     expect(read).toThrow(/PORT.*BODY_LIMIT.*SIGN_UP/);
   });
 
+  it('gives an account a quarter of all streams, unless the operator says otherwise', () => {
+    const perAccount = (env: object) => readGatewayConfig({ ...env }).streamBounds.perAccount;
+    const MAX_STREAMS_PER_ACCOUNT = '90';
+    expect([{}, { MAX_STREAMS: '2' }, { MAX_STREAMS_PER_ACCOUNT }].map(perAccount)).toEqual([250, 1, 90]);
+  });
+
   it('limits nothing where that is switched off', () => {
     expect(readGatewayConfig({ RATE_LIMITS: 'off' }).rates).toBeUndefined();
   });

@@ -46,6 +46,9 @@ const environment = z.object({
   MAX_BODY_MIB: limit(64, 1, 65_536, 'MiB that the bodies of all requests may take at once'),
   SHUTDOWN_DELAY_MS: limit(0, 0, 60_000, 'milliseconds for which requests are still taken once it is to end'),
   MAX_STREAMS: limit(1000, 1, 100_000, 'live streams that may be open at once'),
+  MAX_STREAMS_PER_ACCOUNT: wholeNumber({
+    ...{ min: 1, max: 100_000, what: 'of these, those of one account, 1 to 100000' },
+  }).optional(),
   MAX_PUBLIC_STREAMS: limit(4000, 0, 100_000, 'live streams without a key that may be open at once'),
   MAX_STREAMS_PER_ADDRESS: limit(5, 1, 100_000, 'of these, those of one client address'),
   MAX_STREAMS_PER_DEPLOYMENT: limit(1000, 1, 100_000, 'of these, those of one deployment'),
@@ -117,6 +120,7 @@ export function readGatewayConfig(env: Environment) {
     runDeadlineMs: Math.max(read.CALL_DEADLINE_MS, read.AI_DEADLINE_MS + ENDING_MS),
     maxStreams: read.MAX_STREAMS,
     streamBounds: {
+      perAccount: read.MAX_STREAMS_PER_ACCOUNT ?? Math.ceil(read.MAX_STREAMS / 4),
       perAddress: read.MAX_STREAMS_PER_ADDRESS,
       perDeployment: read.MAX_STREAMS_PER_DEPLOYMENT,
       ofStrangers: read.MAX_PUBLIC_STREAMS,

@@ -275,6 +275,90 @@ describe('arriving bodies', () => {
   });
 });
 
+describe('answers that clients do not read', () => {
+  const large = 'x'.repeat(8 * 1024 * 1024);
+  /** Where `/api/things/large` is answered with 8 MiB. */
+  const withLarge = (overrides: Parameters<typeof fakeApp>[0] = {}) => {
+    const made = fakeApp({ limits: { ...unhurried, takenWithinMs: 300 }, ...overrides });
+    made.answers['things.get'] = async ({ request }) => ({
+      data: { name: request.params.name === 'large' ? large : 'x' },
+    });
+    return made;
+  };
+  const statusOf = (url: string) => fetch(`${url}/api/things/x`, { headers: authorized }).then(statusIn);
+  const statusIn = ({ status }: Response) => status;
+
+  it('take no slots, and end with their connection', async () => {
+    const { app, seen } = withLarge({ maxInFlight: 2 });
+    await using server = await listening(app);
+    const { socket } = server.send('GET', '/api/things/large', 3);
+    socket.pause();
+    await expect.poll(() => seen.length).toBe(3);
+    expect(await statusOf(server.url)).toBe(200);
+    await expect.poll(() => server.isOpen(socket)).toBe(false);
+  });
+
+  it('are written for as long as their client takes some of them', async () => {
+    const { app, answers } = withLarge({ limits: { ...unhurried, takenWithinMs: 700 } });
+    answers['things.get'] = async () => ({ data: { name: large.repeat(3) } });
+    await using server = await listening(app);
+    const { socket } = server.send('GET', '/api/things/large');
+    let read = 0;
+    socket.on('data', (bytes: Buffer) => {
+      read += bytes.length;
+      socket.pause();
+      setTimeout(() => socket.resume(), 8);
+    });
+    await expect.poll(() => read, { timeout: 30_000 }).toBeGreaterThan(3 * large.length);
+  });
+
+  it('are bounded together: who has taken nothing for the longest time is cut', async () => {
+    const limits = { ...unhurried, takenWithinMs: 60_000, maxUntakenBytes: 20 * 1024 * 1024 };
+    const { app, seen } = withLarge({ limits });
+    await using server = await listening(app);
+    const sockets = [];
+    for (let n = 1; n <= 3; n += 1) {
+      const { socket } = server.send('GET', '/api/things/large');
+      sockets.push(socket.pause());
+      await expect.poll(() => seen.length).toBe(n);
+    }
+    await expect.poll(() => server.open()).toBe(2);
+    const [first, ...others] = sockets.map((socket) => server.isOpen(socket));
+    expect([first, others]).toEqual([false, [true, true]]);
+  });
+
+  it('behind a request that runs are cut first', async () => {
+    const limits = { ...unhurried, takenWithinMs: 60_000, maxUntakenBytes: 20 * 1024 * 1024 };
+    const { app, answers, seen } = withLarge({ limits });
+    answers['things.create'] = () => new Promise(() => undefined);
+    await using server = await listening(app);
+    const sockets = [server.send('GET', '/api/things/large').socket.pause()];
+    await expect.poll(() => seen.length).toBe(1);
+    sockets.push(server.post('/api/things', 'content-length: 12', '{"name":"x"}').socket.pause());
+    await expect.poll(() => seen.length).toBe(2);
+    sockets[1]?.write(server.headOf('GET', '/api/things/large'));
+    await expect.poll(() => seen.length).toBe(3);
+    sockets.push(server.send('GET', '/api/things/large').socket.pause());
+    await expect.poll(() => seen.length).toBe(4);
+    await expect.poll(() => sockets.map((socket) => server.isOpen(socket))).toEqual([true, false, true]);
+  });
+
+  it('of more pipelined requests than a client may send end its connection', async () => {
+    const { app, answers, seen } = withLarge();
+    const running: (() => void)[] = [];
+    answers['things.get'] = () =>
+      new Promise((resolve) => running.push(() => resolve({ data: { name: 'x' } })));
+    await using server = await listening(app);
+    const few = server.send('GET', '/api/things/x', 32);
+    await expect.poll(() => running.length).toBe(32);
+    const many = server.send('GET', '/api/things/x', 300);
+    await once(many.socket, 'close');
+    expect(seen.length).toBeLessThanOrEqual(64);
+    for (const goOn of running) goOn();
+    expect(await few.answer).toMatch(/^HTTP\/1\.1 200 /);
+  });
+});
+
 describe('connections', () => {
   const connectFrom = ({ server }: FastifyInstance, remoteAddress: string) => {
     const socket = Object.assign(new PassThrough(), { remoteAddress });
@@ -376,11 +460,14 @@ async function listening(app: FastifyInstance) {
     ].join('\r\n');
   return {
     url,
+    headOf,
     /** `times` requests without a body, each before the answer of the last. */
     send: (method: string, path: string, times = 1) => write(headOf(method, path).repeat(times)),
     post: (path: string, header: string, body: string, method = 'POST') =>
       write(headOf(method, path, 'content-type: application/json', header) + body),
     open: () => accepted.size,
+    /** Whether the connection of a client's socket is open here. */
+    isOpen: ({ localPort }: Socket) => [...accepted].some(({ remotePort }) => remotePort === localPort),
     received: () => [...accepted].reduce((sum, { bytesRead }) => sum + bytesRead, 0),
     [Symbol.asyncDispose]: async () => {
       for (const socket of accepted) socket.destroy();

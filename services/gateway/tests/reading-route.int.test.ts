@@ -1,4 +1,4 @@
-import { readingContract } from '@orrery/contracts';
+import { readingContract, ServiceError } from '@orrery/contracts';
 import { systemClock } from '@orrery/service-kit';
 import { describe, expect, it } from 'vitest';
 import { perMinute } from '../src/core/rates/token-bucket.js';
@@ -70,9 +70,23 @@ describe('reading a published deployment', () => {
     expect([again.statusCode, again.body, seen.length]).toEqual([304, '', 1]);
   });
 
+  it('tells who knows any answer that nothing is there', async () => {
+    const { app, answers } = readingApp();
+    const read = async () => {
+      const headers = { 'if-none-match': '*' };
+      return (await app.inject({ url: `${PATH}/history/x`, headers })).statusCode;
+    };
+    expect(await read()).toBe(304);
+    answers['history.get'] = async () => {
+      throw new ServiceError('history_entry_not_found');
+    };
+    expect(await read()).toBe(404);
+  });
+
   it.each([
     [{ pushes: [{ status: 'submitted' }] }, { pushes: [{ status: 'finalized' }] }],
     [{ payment: { status: 'settling' } }, { payment: { status: 'settled', transaction: '0x1' } }],
+    [{ payment: { status: 'refused' } }, { payment: { status: 'refund_due', transaction: '0x1' } }],
   ])('tells what goes on after an entry, though its journal stands still: %j', async (before, after) => {
     const { app, answers } = readingApp();
     const read = async (tag = '') =>
@@ -102,6 +116,48 @@ describe('reading a published deployment', () => {
     };
     expect(await statuses('/history/verify', 2)).toEqual([200, 429]);
     expect(await statuses('', 3)).toEqual([200, 200, 429]);
+  });
+});
+
+describe('verifications without a key', () => {
+  const all = perMinute('all', 100);
+  const rates = {
+    key: all,
+    address: all,
+    reading: all,
+    verification: all,
+    wallet: all,
+    node: all,
+    signIn: all,
+  };
+  /** Verifications go on when the test says. */
+  function verifying(overrides = {}) {
+    const { app, answers } = readingApp({ rates, ...overrides });
+    const running: (() => void)[] = [];
+    answers['history.verify'] = () =>
+      new Promise((resolve) => running.push(() => resolve({ data: { valid: true } as never })));
+    const verify = async (remoteAddress: string) =>
+      (await app.inject({ url: `${PATH}/history/verify`, remoteAddress })).statusCode;
+    return { running, verify };
+  }
+
+  it('run one at a time, and one more of a client address waits, so others have their turn', async () => {
+    const { running, verify } = verifying();
+    const one = [verify('192.0.2.1'), verify('192.0.2.1')];
+    await expect.poll(() => running.length).toBe(1);
+    expect(await verify('192.0.2.1')).toBe(429);
+    const other = verify('192.0.2.2');
+    for (const times of [1, 2, 3]) {
+      await expect.poll(() => running.length).toBe(times);
+      running.at(-1)?.();
+    }
+    expect(await Promise.all([...one, other])).toEqual([200, 200, 200]);
+  });
+
+  it('wait no longer than their deadline', async () => {
+    const { running, verify } = verifying({ deadlineMs: 100 });
+    expect(await Promise.all([verify('192.0.2.1'), verify('192.0.2.2')])).toEqual([504, 504]);
+    expect(running.length).toBe(1);
   });
 });
 

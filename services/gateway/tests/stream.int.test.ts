@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { type JournalFact, liveContract, readingContract, ServiceError } from '@orrery/contracts';
 import { createLogger, systemClock } from '@orrery/service-kit';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -18,6 +18,17 @@ const routes = [
   liveContract.rpcs['deployments.stream'],
   readingContract.rpcs['public.stream'],
 ] as RoutedRpc[];
+
+const one = perMinute('one', 100);
+const rates = {
+  key: one,
+  address: one,
+  reading: one,
+  verification: one,
+  wallet: one,
+  node: one,
+  signIn: one,
+};
 
 /** A journal that tests write, an application that streams it. */
 async function setUp(overrides: Partial<AppContext> = {}) {
@@ -48,9 +59,9 @@ async function setUp(overrides: Partial<AppContext> = {}) {
     await heads.poll();
   };
   const keys: KeyVerifier = {
-    verify: async () => {
+    verify: async (token) => {
       if (access === 'revoked') throw new ServiceError('unauthorized');
-      return principalOfKey({ accountId: 7, keyId: 'k', scopes: ['read'] });
+      return principalOfKey({ accountId: token === 'key-other' ? 8 : 7, keyId: 'k', scopes: ['read'] });
     },
     forget: () => undefined,
     refresh: async () => undefined,
@@ -60,7 +71,9 @@ async function setUp(overrides: Partial<AppContext> = {}) {
     if (access === 'hidden') throw new ServiceError('deployment_not_found');
     return { data: { address: deployment } };
   };
-  const streamBounds = { perAddress: 2, perDeployment: 3, ofStrangers: 4 };
+  const streamBounds = overrides.streamBounds ?? {
+    ...{ perAddress: 2, perDeployment: 3, ofStrangers: 4, perAccount: 1 },
+  };
   const findPublished = async () => {
     if (access === 'hidden') throw new ServiceError('deployment_not_found');
     return { address: deployment, worldAddress: '1', head: '' };
@@ -198,6 +211,16 @@ describe('the live stream', () => {
     await expect.poll(async () => (await open()).answer.status).toBe(200);
   });
 
+  it('leaves streams to other accounts, however many one opens', async () => {
+    const { open } = await start({ rates });
+    const first = await open();
+    const { answer } = await open();
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([429, '5']);
+    expect((await open({ authorization: 'Bearer key-other' })).answer.status).toBe(200);
+    first.leave();
+    await expect.poll(async () => (await open()).answer.status).toBe(200);
+  });
+
   it('ends when the application closes', async () => {
     const { open, app } = await start();
     const stream = await open();
@@ -221,6 +244,37 @@ describe('the live stream', () => {
     expect(pages()).toBeLessThan(70);
     socket.destroy();
   });
+});
+
+it('holds so many bytes for streams that do not read, and cuts who has waited for the longest time', async () => {
+  const streamBounds = {
+    perAddress: 2,
+    perDeployment: 3,
+    ofStrangers: 4,
+    perAccount: 50,
+    untakenBytes: 20_000_000,
+  };
+  const { app, add } = await start({ maxStreams: 50, streamBounds });
+  const { port } = app.server.address() as { port: number };
+  const accepted: Socket[] = [];
+  app.server.on('connection', (socket) => accepted.push(socket));
+  const sockets: Socket[] = [];
+  for (let entries = 0; entries < 3; entries += 1) {
+    for (let n = 0; n < 2; n += 1) {
+      const socket = connect(port, '127.0.0.1').on('error', () => undefined);
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer key-all\r\n\r\n`);
+      await once(socket, 'readable');
+      sockets.push(socket);
+    }
+    // More than sockets hold; the two that wait for it are sent the same bytes.
+    await add('execution', { text: 'x'.repeat(8_000_000) });
+    const isBehind = () => accepted.slice(2 * entries).map(({ writableNeedDrain }) => writableNeedDrain);
+    await expect.poll(isBehind).toEqual([true, true]);
+  }
+  await expect
+    .poll(() => accepted.map(({ destroyed }) => destroyed))
+    .toEqual([...[true, true, false, false, false, false]]);
+  for (const socket of sockets) socket.destroy();
 });
 
 it('is not kept waiting by streams that do not read', async () => {
@@ -266,7 +320,7 @@ describe('the live stream without a key', () => {
   });
 
   it('reads each page of the journal once for any number of streams, and all get the same', async () => {
-    const bounds = { perAddress: 100, perDeployment: 50, ofStrangers: 100 };
+    const bounds = { perAddress: 100, perDeployment: 50, ofStrangers: 100, perAccount: 100 };
     const { add, openPublic, pages } = await start({ streamBounds: bounds });
     await add('execution');
     const streams = await Promise.all(Array.from({ length: 3 }, () => openPublic({ 'last-event-id': '1' })));
@@ -291,16 +345,6 @@ describe('the live stream without a key', () => {
   });
 
   it('is open so many times for a client address, and takes none of those with a key', async () => {
-    const one = perMinute('one', 100);
-    const rates = {
-      key: one,
-      address: one,
-      reading: one,
-      verification: one,
-      wallet: one,
-      node: one,
-      signIn: one,
-    };
     const { openPublic, open } = await start({ rates });
     await openPublic();
     await openPublic();

@@ -336,6 +336,13 @@ describe('a home that is away', () => {
       await codeOf(house.call('deployments.list', { params: world, query: { page: 1, limit: 5 } })),
     ).toBe('unavailable');
     expect(await codeOf(allHeads())).toBe('unavailable');
+    const deployments = [odd, even].map((one) => one?.deployment.address ?? '');
+    expect(await codeOf(house.ask('deployments.published', { deployments }))).toBe('unavailable');
+    await house.call('deployments.publish', { params: even?.params ?? {} });
+    expect(await house.ask('deployments.published', { deployments, withinMs: 1000 })).toMatchObject({
+      deployments: [null, { address: even?.deployment.address }],
+      unasked: [0],
+    });
     runtimes.push(await boot(second));
     await vi.waitFor(() => odd?.execute({ id: 'x' }));
   });

@@ -159,8 +159,9 @@ export const isUnsettled = ({ pushes, payment }: PublicEntry): boolean =>
   (payment !== null && !isFinal(payment)) ||
   pushes.some(({ status }) => status !== 'finalized' && status !== 'cancelled');
 
+/** One that was refused or released may be charged all the same: then its refund is due. */
 const isFinal = ({ status, transaction }: NonNullable<PublicEntry['payment']>): boolean =>
-  status === 'settled' ? transaction !== null : ['refused', 'uncollected'].includes(status);
+  status === 'settled' ? transaction !== null : status === 'uncollected';
 
 /** Of an entry what its hash covers, and the hash: this never changes. */
 export const hashedMembersOf = (entry: PublicEntry): z.infer<typeof publicHashedEntry> =>

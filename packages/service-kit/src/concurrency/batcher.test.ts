@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { createBatcher } from './bounded-work.js';
 
 it('requests that arrive while a call is in flight share the next one', async () => {
@@ -93,4 +93,23 @@ it('refuses more distinct requests than may wait', async () => {
   const taken = ['a', 'b', 'a'].map(batcher);
   await expect(batcher('c')).rejects.toMatchObject({ code: 'overloaded' });
   expect(await Promise.all(taken)).toEqual(['a', 'b', 'a']);
+});
+
+it('begins another call beside one that is overdue, and no more than eight', async () => {
+  const ends: (() => void)[] = [];
+  const batcher = createBatcher<number, number>({
+    maxBatch: 1,
+    overdueMs: 1,
+    load: async (requests) => {
+      if (requests[0] !== 8) await new Promise<void>((resolve) => ends.push(resolve));
+      return requests;
+    },
+  });
+  const slow = Array.from({ length: 8 }, (_, at) => batcher(at));
+  const quick = batcher(8);
+  await vi.waitFor(() => expect(ends).toHaveLength(8));
+  ends.at(-1)?.();
+  expect(await quick).toBe(8);
+  for (const end of ends) end();
+  expect(await Promise.all(slow)).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
 });

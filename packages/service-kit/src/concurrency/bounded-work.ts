@@ -14,15 +14,20 @@ interface BatcherOptions<Request, Result> {
   readonly maxWaiting?: number;
   /** Each call waits for this first; requests that arrive meanwhile still share the call. */
   readonly ready?: () => Promise<void> | undefined;
+  /** Another call begins beside one that takes longer than this, in milliseconds. By default none does. */
+  readonly overdueMs?: number;
 }
+
+/** Calls of one batcher at most, where some are overdue. */
+const MOST_CALLS = 8;
 
 interface Waiting<Request, Result> extends PromiseWithResolvers<Result> {
   readonly request: Request;
 }
 
 /**
- * Answers many requests with few calls. One call is in flight at a time, and requests that arrive meanwhile share the
- * next one. A result is therefore never older than its request. (`dataloader` sends calls side by side and caches.)
+ * Answers many requests with few calls. One call is in flight at a time, unless it is overdue, and requests that arrive
+ * meanwhile share the next one. A result is therefore never older than its request. (`dataloader` sends calls side by side and caches.)
  */
 export function createBatcher<Request, Result>({
   maxBatch,
@@ -30,16 +35,27 @@ export function createBatcher<Request, Result>({
   keyOf = (request) => request,
   maxWaiting = Number.POSITIVE_INFINITY,
   ready = () => undefined,
+  overdueMs,
 }: BatcherOptions<Request, Result>): Batcher<Request, Result> {
   let waiting = new Map<unknown, Waiting<Request, Result>>();
   let loading = false;
+  const calls = new Set<Promise<void>>();
 
   const loadAll = async () => {
     while (waiting.size > 0) {
       await ready();
-      await settle(takeSome(), load);
+      const call = settle(takeSome(), load);
+      await (overdueMs === undefined ? call : settledOrOverdue(call, overdueMs));
     }
     loading = false;
+  };
+  const settledOrOverdue = async (call: Promise<void>, ms: number) => {
+    calls.add(call);
+    const { promise: overdue, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, ms);
+    await Promise.race([call.finally(() => calls.delete(call)), overdue]);
+    clearTimeout(timer);
+    while (calls.size >= MOST_CALLS) await Promise.race(calls);
   };
   // The rest goes into a new map: one that requests enter and leave all the time would keep them alive (`Slots`).
   const takeSome = () => {

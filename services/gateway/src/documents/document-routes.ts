@@ -2,10 +2,10 @@ import type { FastifyInstance } from 'fastify';
 
 /** `/openapi.json`. It is written at its first use and kept: that takes longer than the rest of a start. */
 export function addDocumentRoute(app: FastifyInstance, makeDocument: () => object): void {
-  let text: string | undefined;
+  let bytes: Buffer | undefined;
   app.get('/openapi.json', async (_request, reply) => {
-    text ??= JSON.stringify(makeDocument());
-    return reply.headers(HEADERS).send(text);
+    bytes ??= Buffer.from(JSON.stringify(makeDocument()));
+    return reply.headers(HEADERS).send(bytes);
   });
 }
 

@@ -37,7 +37,7 @@ export function accountServer(
       })),
   }));
   server.setRequestHandler('tools/call', ({ params }) =>
-    answering(exchange, () => perform(params, principal, exchange, context)),
+    answering(exchange, context, () => perform(params, principal, exchange, context)),
   );
   return server;
 }

@@ -21,7 +21,7 @@ import { executePublic, limit, type PublicRequest } from '../public/signed-route
 import { listResources, listTemplates, readResource } from './deployment-resources.js';
 import { isPlain, splitArguments, toolsOf } from './event-tools.js';
 import type { Exchange, McpContext, McpModule } from './exchange.js';
-import { answering, PAYMENT, toolResult } from './tool-results.js';
+import { answering, loggingFaults, PAYMENT, toolResult } from './tool-results.js';
 
 const INSTRUCTIONS =
   'Tools execute the public events of one deployment of a simulated world; resources show its entities and its history. ' +
@@ -41,12 +41,13 @@ export function deploymentServer(
     { capabilities: { tools: {}, resources: {} }, instructions: INSTRUCTIONS },
   );
   const get = createReading(readingContract.rpcs['public.get'] as RoutedRpc, context);
-  const describe: Describe = async (event) => {
+  const ask: Describe = async (event) => {
     const call = callOf(exchange.http, exchange.reply, context);
     const query = event === undefined ? {} : { event };
     const { text } = await get({ params: { address: published.address }, query }, published, call);
     return (parseJson(text) as unknown as { data: PublicDeployment }).data;
   };
+  const describe = () => loggingFaults(exchange, context, ask);
   server.setRequestHandler('tools/list', async () => ({
     tools: [...toolsOf(await describe()).values()].map(({ event, name, inputSchema }) => ({
       name,
@@ -57,7 +58,7 @@ export function deploymentServer(
     })),
   }));
   server.setRequestHandler('tools/call', ({ params }, during) =>
-    answering(exchange, () => execute(params, published, describe, exchange, context, during)),
+    answering(exchange, context, () => execute(params, published, ask, exchange, context, during)),
   );
   server.setRequestHandler('resources/list', async () => ({
     resources: listResources(context.publicUrl, await describe()),
@@ -67,7 +68,8 @@ export function deploymentServer(
   }));
   server.setRequestHandler('resources/read', async ({ params: { uri } }) => {
     const call = callOf(exchange.http, exchange.reply, context);
-    const text = await readResource(uri, published, context, call).catch((thrown: unknown) => {
+    const read = () => readResource(uri, published, context, call);
+    const text = await loggingFaults(exchange, context, read).catch((thrown: unknown) => {
       const { code, message } = asServiceError(thrown);
       if (ERRORS[code].status === 404) throw new ResourceNotFoundError(uri.slice(0, 255), message);
       if (ERRORS[code].status < 500) throw new ProtocolError(INVALID_PARAMS, message, { code });

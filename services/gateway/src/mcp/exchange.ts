@@ -1,3 +1,4 @@
+import type { Logger } from '@orrery/service-kit';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { FindPublished } from '../public/published.js';
 import type { SignedRouteContext } from '../public/signed-route.js';
@@ -7,6 +8,7 @@ export type McpModule = typeof import('@modelcontextprotocol/server');
 
 export interface McpContext extends SignedRouteContext {
   findPublished: FindPublished;
+  logger: Logger;
 }
 
 /** One HTTP request, as the handlers of its server need it. */

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { McpRequestContext, Server } from '@modelcontextprotocol/server';
 import { type Access, asServiceError, publicContract, ServiceError } from '@orrery/contracts';
+import type { Logger } from '@orrery/service-kit';
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { RoutedRpc } from '../core/requests/operation.js';
 import { requestSchema } from '../core/requests/request-schema.js';
@@ -26,7 +27,7 @@ export function addMcpRoutes(app: FastifyInstance, context: McpContext & { keys:
   const refuseForeign: onRequestHookHandler = (request, _reply, done) =>
     done(foreignOrigin(request, publicUrl));
   const add = (url: string, guards: onRequestHookHandler[], prepare: Prepare, options = {}) => {
-    const serve = createServing(prepare);
+    const serve = createServing(prepare, context.logger);
     app.post(url, { ...options, onRequest: [refuseForeign, ...guards] }, serve);
   };
   const findServer: Prepare = async (exchange) => {
@@ -62,7 +63,7 @@ function foreignOrigin({ headers: { origin } }: FastifyRequest, publicUrl: strin
 type Handler = ReturnType<McpModule['createMcpHandler']>;
 
 /** Serves requests by the protocol's own package, which is loaded with the first one. */
-function createServing(prepare: Prepare) {
+function createServing(prepare: Prepare, logger: Logger) {
   let loading: Promise<Handler> | undefined;
   const load = async () => {
     const mcp = await import('@modelcontextprotocol/server');
@@ -72,7 +73,12 @@ function createServing(prepare: Prepare) {
       return build(mcp);
     };
     // No list changes while a request runs, so there is nothing to subscribe to.
-    return mcp.createMcpHandler(factory, { maxSubscriptions: 0 });
+    return mcp.createMcpHandler(factory, {
+      maxSubscriptions: 0,
+      onerror: (err) => {
+        if (!isOfClient(err, mcp)) logger.error({ err }, 'request of an agent failed');
+      },
+    });
   };
   return async (http: FastifyRequest, reply: FastifyReply) => {
     loading ??= load();
@@ -95,9 +101,14 @@ function createServing(prepare: Prepare) {
     reply.code(answer.status);
     answer.headers.forEach((value, name) => void reply.header(name, value));
     if (answer.body === null) return reply.send();
-    return reply.send(Readable.fromWeb(answer.body as never));
+    const isStream = answer.headers.get('content-type')?.startsWith('text/event-stream') === true;
+    return reply.send(isStream ? Readable.fromWeb(answer.body as never) : await answer.text());
   };
 }
+
+/** Requests that the package refuses; the access log has a line of each. */
+const isOfClient = (error: Error, { ProtocolError }: McpModule): boolean =>
+  error instanceof ProtocolError || /^(Rejected inbound request|Unsupported Media Type)/.test(error.message);
 
 /** Those that the protocol reads. */
 const READ = ['accept', 'content-type', 'last-event-id'];

@@ -7,7 +7,8 @@ import {
   type SettlementResponse,
 } from '@orrery/contracts';
 import { problemOf } from '../core/problems/problem.js';
-import type { Exchange } from './exchange.js';
+import { logFault } from '../http/errors/error-replies.js';
+import type { Exchange, McpContext } from './exchange.js';
 
 /** In which member of `_meta` a payment comes and its settlement is told (x402 version 2, MCP transport). */
 export const PAYMENT = 'x402/payment';
@@ -50,13 +51,26 @@ function toolRefusal(error: ServiceError, where: { instance: string; requestId: 
 }
 
 /** A refusal is a result of the tool, which a model reads, and no error of the protocol. */
-export async function answering(
-  { http }: Pick<Exchange, 'http'>,
+export const answering = (
+  exchange: Pick<Exchange, 'http'>,
+  context: Pick<McpContext, 'logger'>,
   answer: () => Promise<CallToolResult>,
-): Promise<CallToolResult> {
+): Promise<CallToolResult> =>
+  loggingFaults(exchange, context, answer).catch((error: unknown) =>
+    toolRefusal(asServiceError(error), { instance: exchange.http.url, requestId: exchange.http.id }),
+  );
+
+/** The protocol's package answers errors and tells nobody. @throws ServiceError */
+export async function loggingFaults<T>(
+  { http }: Pick<Exchange, 'http'>,
+  { logger }: Pick<McpContext, 'logger'>,
+  answer: () => Promise<T>,
+): Promise<T> {
   try {
     return await answer();
-  } catch (error) {
-    return toolRefusal(asServiceError(error), { instance: http.url, requestId: http.id });
+  } catch (thrown) {
+    const error = asServiceError(thrown);
+    logFault(logger, error, http);
+    throw error;
   }
 }

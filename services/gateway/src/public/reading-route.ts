@@ -5,18 +5,23 @@ import {
   isUnsettled,
   parseRequest,
   runtimeContract,
+  ServiceError,
 } from '@orrery/contracts';
-import { createSemaphore } from '@orrery/service-kit';
+import { FairSlots, withinTime } from '@orrery/service-kit';
 import type { FastifyInstance } from 'fastify';
-import { isNamed, movingOf, tagOfHead, tagOfText } from '../core/requests/entity-tags.js';
+import { clientSubject } from '../core/clients/clients.js';
+import { isNamed, movingOf, namesAny, tagOfHead, tagOfText } from '../core/requests/entity-tags.js';
 import type { GatewayCall, OperationReply, RoutedRpc } from '../core/requests/operation.js';
 import { requestSchema } from '../core/requests/request-schema.js';
+import { boundEach } from '../http/load/bound-each.js';
+import type { RateContext } from '../http/rates/limiter.js';
 import { envelopeOf } from '../http/routes/dispatch.js';
 import { callOf, type RouteContext, readRequest, routeOf } from '../http/routes/operation-route.js';
 import { type FindPublished, linksFor, type Published } from './published.js';
 
 export interface ReadingRouteContext extends RouteContext {
   findPublished: FindPublished;
+  rates: RateContext['rates'];
 }
 
 /** A request below `/app`, as the operation that it opens takes it. */
@@ -41,6 +46,7 @@ interface Shown {
 export function addReadingRoute(app: FastifyInstance, rpc: RoutedRpc, context: ReadingRouteContext): void {
   const schema = requestSchema(rpc);
   const ask = createReading(rpc, context);
+  const verifying = verificationsInTurn(context);
   app.route({
     ...routeOf(app, rpc, schema, context),
     handler: async (http, reply) => {
@@ -51,13 +57,17 @@ export function addReadingRoute(app: FastifyInstance, rpc: RoutedRpc, context: R
       const { 'if-none-match': known } = http.headers;
       reply.header('cache-control', 'no-cache').header('link', linksFor(published.address));
       if (isNamed(ofHead, known)) return reply.code(304).header('etag', ofHead).send();
-      const shown = await ask(request as Asked, published, callOf(http, reply, context));
+      const call = callOf(http, reply, context);
+      const asking = () => ask(request as Asked, published, call);
+      const shown = await (rpc.http.opens === 'history.verify'
+        ? verifying(clientSubject(http.ip), call, asking)
+        : asking());
       const { isMoving, isForEver } = shown;
       const text = envelopeOf(shown.text).body;
       const tag = isMoving ? tagOfText(text) : ofHead;
       reply.header('etag', tag);
       if (isForEver) reply.header('cache-control', 'public, max-age=31536000, immutable');
-      if (isNamed(tag, known)) return reply.code(304).send();
+      if (isNamed(tag, known) || namesAny(known)) return reply.code(304).send();
       return reply.type('application/json; charset=utf-8').send(text);
     },
   });
@@ -67,7 +77,30 @@ export type Reading = (request: Asked, published: Published, call: GatewayCall) 
 
 /** Verifications for strangers in this process; the database allows one of a deployment, and owners verify, too. */
 const VERIFICATIONS_AT_ONCE = 1;
-const verifying = createSemaphore(VERIFICATIONS_AT_ONCE);
+/** Of one client address: one that runs and one that waits. */
+const VERIFICATIONS_OF_ONE = 2;
+
+/** Client addresses verify in turn, and none waits for longer than its deadline. */
+function verificationsInTurn({ clock, rates }: Pick<ReadingRouteContext, 'clock' | 'rates'>) {
+  const slots = new FairSlots(VERIFICATIONS_AT_ONCE);
+  const most = rates === undefined ? Number.POSITIVE_INFINITY : VERIFICATIONS_OF_ONE;
+  const ofOne = boundEach(most, () => {
+    const facts = { retryAfterSeconds: 5 };
+    return new ServiceError('rate_limited', 'A verification of this client address runs, and one waits.', {
+      facts,
+    });
+  });
+  return async <T>(who: string, { deadline, signal }: GatewayCall, verify: () => Promise<T>): Promise<T> => {
+    const leave = ofOne(who);
+    try {
+      return await withinTime(clock, deadline - clock.monotonic(), signal, (either) =>
+        slots.run({ who, isFirst: false }, either, verify),
+      );
+    } finally {
+      leave();
+    }
+  };
+}
 
 /** Asks the operation that `rpc` opens, on behalf of nobody. A list passes through as the text that it comes as. */
 export function createReading(
@@ -81,8 +114,7 @@ export function createReading(
   return async ({ params, query: given }, { address, worldAddress }, call) => {
     const { hashed, ...query } = given;
     const request = { params: { ...params, worldAddress, address }, query, headers: {}, body: {} };
-    const answered = () => ask(opened, request, { ...call, passesOn: !isRead });
-    const reply = await (opens === 'history.verify' ? verifying.run(call.signal, answered) : answered());
+    const reply = await ask(opened, request, { ...call, passesOn: !isRead });
     return show(reply, hashed !== undefined);
   };
 }

@@ -12,6 +12,8 @@ interface Line {
 /** What follows a position: one text for all streams that are there. */
 export interface Chunk {
   readonly bytes: Buffer;
+  /** Streams that hold it until their clients have taken it. */
+  holders: number;
   /** Of its last entry. */
   readonly seq: number;
   /** Its last entry ends the stream. */
@@ -71,6 +73,8 @@ const WRITES_PER_SECOND = 5000;
 const LONGEST_PAUSE_MS = 1000;
 /** Positions of which the text that follows is kept: streams that follow live are at one, or on their way to it. */
 const KEPT_CHUNKS = 2;
+/** Bytes that one text has, unless its first entry has more: each that a client has not taken is held for it. */
+const CHUNK_BYTES = 256 * 1024;
 /** Streams that are woken before others of the process have their turn. */
 const WOKEN_AT_ONCE = 50;
 
@@ -135,7 +139,7 @@ function startFeed(
     stop: () => ended.abort(),
     after: (seq: number, endsAt: EndsAt) => {
       if (seq < floor) return 'before' as const;
-      const following = lines.slice(lines.findLastIndex((line) => line.seq <= seq) + 1);
+      const following = upTo(CHUNK_BYTES, lines, lines.findLastIndex((line) => line.seq <= seq) + 1);
       if (following.length === 0) {
         if (failure !== undefined) throw failure;
         return undefined;
@@ -164,6 +168,16 @@ function startFeed(
   };
 }
 
+/** Lines from a place on that have so many bytes together, and always the first. */
+function upTo(bytes: number, lines: readonly Line[], from: number): readonly Line[] {
+  let sum = 0;
+  const end = lines.findIndex((line, at) => {
+    if (at >= from) sum += line.bytes.length;
+    return at > from && sum > bytes;
+  });
+  return lines.slice(from, end < 0 ? undefined : end);
+}
+
 /** The entries of a page as one text, for a reader that is behind what a feed keeps. */
 export function chunkOfPage(entries: readonly JournalFact[], endsAt: EndsAt): Chunk | undefined {
   const end = entries.findIndex(endsAt);
@@ -173,6 +187,7 @@ export function chunkOfPage(entries: readonly JournalFact[], endsAt: EndsAt): Ch
 
 const chunkOf = (lines: readonly Line[], isEnd: boolean): Chunk => ({
   bytes: Buffer.concat(lines.map(({ bytes }) => bytes)),
+  holders: 0,
   seq: lines.at(-1)?.seq ?? 0,
   isEnd,
 });

@@ -17,9 +17,11 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { CallOperation, GatewayCall, RoutedRpc } from '../core/requests/operation.js';
 import { requestSchema } from '../core/requests/request-schema.js';
 import { bearerToken, type KeyVerifier } from '../http/access/access.js';
+import { TAKEN_WITHIN_MS } from '../http/load/answers.js';
+import { boundEach } from '../http/load/bound-each.js';
 import { callOf, type RouteContext, readRequest } from '../http/routes/operation-route.js';
 import type { FindPublished } from '../public/published.js';
-import { boundAll, boundEach, boundStrangers, boundUntaken, full, type StreamBounds } from './bounds.js';
+import { boundHolders, boundStrangers, boundUntaken, full, type StreamBounds } from './bounds.js';
 import { chunkOfPage, createFeeds, type EndsAt, type Feed, heartbeat } from './feeds.js';
 import { createHeadWatch, createJournalClient, createPushWatch, createWhileUsed } from './watches.js';
 
@@ -46,7 +48,7 @@ export function addStreamRoute(app: FastifyInstance, rpc: RoutedRpc, context: St
   const schema = requestSchema(rpc);
   const closing = new AbortController();
   const isOpen = rpc.http.opens !== undefined;
-  const bound = isOpen ? boundStrangers(context) : boundAll(context.maxStreams);
+  const bound = isOpen ? boundStrangers(context) : boundHolders(context);
   app.addHook('preClose', async () => closing.abort());
   app.get(rpc.http.path, { onRequest: context.guards(rpc), exposeHeadRoute: false }, async (http, reply) => {
     const request = readRequest(http, schema);
@@ -106,6 +108,7 @@ export const startStreams = (bus: Pick<Bus, 'call' | 'listen'>, context: StreamC
  */
 export function streamDeployment(context: StreamContext, shared: Shared): StreamHandler {
   const feeds = createFeeds({ ...shared, clock: context.clock });
+  const untaken = boundUntaken(context.streamBounds.untakenBytes ?? UNTAKEN_BYTES);
   const ofDeployment = boundEach(context.streamBounds.perDeployment, () =>
     full('Too many streams of this deployment are open.'),
   );
@@ -119,7 +122,7 @@ export function streamDeployment(context: StreamContext, shared: Shared): Stream
       const seq = lastEventId === undefined ? head : Math.min(Number(lastEventId), head);
       const serveIt = () =>
         feeds.whileFollowing(address, head, (feed) =>
-          serve({ ...context, ...shared, deployment: address, find, feed, head }, call, { seq }),
+          serve({ ...context, ...shared, deployment: address, find, feed, head, untaken }, call, { seq }),
         );
       if (call.token !== undefined) return serveIt();
       const leave = ofDeployment(address);
@@ -177,6 +180,7 @@ async function visibleDeployment(
 interface Served extends StreamContext, Shared {
   deployment: string;
   feed: Feed;
+  untaken: ReturnType<typeof boundUntaken>;
   /** The last entry when the stream began. */
   head: number;
   /** Rejects when the deployment is no longer visible. */
@@ -245,8 +249,8 @@ function checkAccess(
 /** Streams of this process for which entries are read that their feed no longer keeps: a page of up to 4 MiB each. */
 const BEHIND_AT_ONCE = 16;
 const behind = createSemaphore(BEHIND_AT_ONCE);
-/** Bytes of such pages that clients have not taken yet, in this process. */
-const untaken = boundUntaken(64 * 1024 * 1024);
+/** Bytes of pages and of what feeds keep that clients have not taken yet, in this process. */
+const UNTAKEN_BYTES = 64 * 1024 * 1024;
 
 /**
  * Sends every execution after the position, in order and without a gap: what the feed keeps, which is the same bytes for
@@ -254,7 +258,7 @@ const untaken = boundUntaken(64 * 1024 * 1024);
  * deployment has been deleted or, for who reads without a key, unpublished.
  */
 async function streamExecutions(
-  { deployment, journal, feed, head }: Served,
+  { deployment, journal, feed, head, untaken }: Served,
   position: Position,
   stream: EventStream,
   signal: AbortSignal,
@@ -272,8 +276,7 @@ async function streamExecutions(
       chunkOfPage((await journal.after(deployment, position.seq, signal)).entries, endsAt);
     const chunk = kept === 'before' ? await behind.run(signal, readPage) : kept;
     if (chunk === undefined) return undefined;
-    const sending = () => stream.send(chunk.bytes);
-    await (kept === 'before' ? untaken.hold(chunk.bytes.length, stream.cut, sending) : sending());
+    await untaken.hold(chunk, stream.cut, () => stream.send(chunk.bytes));
     position.seq = chunk.seq;
     if (chunk.isEnd) return 'deployment_not_found';
   }
@@ -282,15 +285,12 @@ async function streamExecutions(
 
 type EventStream = ReturnType<typeof openEventStream>;
 
-/** Ms in which a client takes what was sent to it; after that its connection is cut, and it may go on from where it was. */
-const TAKEN_WITHIN_MS = 30_000;
-
 /** Server-sent events to one client (HTML Living Standard §9.2). Nothing is buffered here beyond the socket. */
 function openEventStream(response: ServerResponse, signal: AbortSignal, clock: Clock) {
   /** Sends what a client may miss: nothing more is queued for one that does not read. */
   const write = (text: string) => void (response.writableNeedDrain || response.write(text));
   return {
-    /** Resolves when the socket accepts more. Rejects when the signal aborts first, or the client does not read. */
+    /** Resolves when the socket accepts more. Rejects when the signal aborts first, or the client does not read: it may go on from where it was. */
     send: async (bytes: Buffer) => {
       if (response.write(bytes)) return;
       await withinTime(clock, TAKEN_WITHIN_MS, signal, (either) =>

@@ -72,7 +72,7 @@ export function fakeApp(overrides: Partial<AppContext> = {}): FakeApp {
     limiter: createLocalLimiter(systemClock),
     rates: undefined,
     maxStreams: 2,
-    streamBounds: { perAddress: 2, perDeployment: 3, ofStrangers: 4 },
+    streamBounds: { perAddress: 2, perDeployment: 3, ofStrangers: 4, perAccount: 1 },
     consoleFolder: undefined,
     docsFolder: undefined,
     playFolder: undefined,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isNamed, movingOf, tagOfHead, tagOfText } from './entity-tags.js';
+import { isNamed, movingOf, namesAny, tagOfHead, tagOfText } from './entity-tags.js';
 
 describe('entity tags', () => {
   it('differ by head, by target and by what they are made of', () => {
@@ -13,13 +13,22 @@ describe('entity tags', () => {
     ['"a"', true],
     ['W/"a"', true],
     ['"b", W/"a" ,"c"', true],
-    ['*', true],
+    ['*', false],
     ['a', false],
     ['"b"', false],
     ['', false],
     [undefined, false],
   ])('%s names "a": %s', (header, named) => {
     expect(isNamed('"a"', header)).toBe(named);
+  });
+
+  it.each([
+    ['*', true],
+    [' * ', true],
+    ['"*"', false],
+    [undefined, false],
+  ])('%s names any: %s', (header, any) => {
+    expect(namesAny(header)).toBe(any);
   });
 });
 

@@ -12,9 +12,12 @@ export const tagOfHead = (head: string, target: string): string => tagOf('head',
 /** The entity tag of an answer that changes without its journal, from its text. */
 export const tagOfText = (text: string): string => tagOf('text', text);
 
-/** Whether `If-None-Match` names this tag (RFC 9110 §13.1.2: by the weak comparison), or anything. */
+/** Whether `If-None-Match` names this tag (RFC 9110 §13.1.2: by the weak comparison). */
 export const isNamed = (tag: string, ifNoneMatch: string | undefined): boolean =>
-  ifNoneMatch?.split(',').some((one) => ['*', tag].includes(one.trim().replace(/^W\//, ''))) ?? false;
+  ifNoneMatch?.split(',').some((one) => one.trim().replace(/^W\//, '') === tag) ?? false;
+
+/** Whether it names whatever there is; that something is there has to be known first. */
+export const namesAny = (ifNoneMatch: string | undefined): boolean => ifNoneMatch?.trim() === '*';
 
 /** A list that says at its end whether it can change by itself. */
 const MOVING = /,"isMoving":(true|false)\}$/;

@@ -13,7 +13,7 @@ export function answerProblems(app: FastifyInstance, logger: Logger): void {
   let discarded = 0;
   app.setErrorHandler((thrown, request, reply) => {
     const error = edgeError(thrown, request.routeOptions.bodyLimit);
-    if (ERRORS[error.code].status >= 500) logFault(logger, error, request);
+    logFault(logger, error, request);
     if (error.code === 'body_too_large' && discarded < MAX_DISCARDED && isSoonOver(request)) {
       discarded += 1;
       finished(request.raw, () => {
@@ -77,10 +77,11 @@ const isSoonOver = ({ headers, server }: FastifyRequest): boolean =>
   Number(headers['content-length']) < 2 * (server.initialConfig.bodyLimit ?? 0);
 
 /**
- * Internal errors with their stack. Unavailability and overload in one line, since there may be many of them; of a client
+ * Logs an error if it is a fault of the service: internal ones with their stack. Unavailability and overload in one line, since there may be many of them; of a client
  * that went away the request's own line says enough.
  */
-function logFault(logger: Logger, error: ServiceError, request: FastifyRequest): void {
+export function logFault(logger: Logger, error: ServiceError, request: FastifyRequest): void {
+  if (ERRORS[error.code].status < 500) return;
   const facts = { requestId: request.id, code: error.code, route: request.routeOptions.url };
   if (error.code === 'internal') logger.error({ ...facts, err: error }, 'request failed');
   else if (!request.raw.socket.destroyed)

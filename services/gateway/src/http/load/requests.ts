@@ -216,7 +216,7 @@ export interface AdmissionLimits {
  * At most `maxInFlight` requests are under way: beyond that number every further request makes all of them slower. As
  * many more wait for a second, in order of arrival; the others are refused with 503 and `Retry-After`. A request counts
  * once it has arrived completely, so slow senders take no slot from those that run, and no longer once it waits for a
- * model or a payment, so slow models do not either.
+ * model or a payment, so slow models do not either, or once it is answered, so slow readers do not.
  */
 export function addAdmission(
   app: FastifyInstance,
@@ -262,9 +262,18 @@ export function addAdmission(
     waiting += 1;
     slots.release();
   };
+  // How long a client takes to read its answer is no work: `boundAnswers` bounds it. The tools of an agent write theirs as
+  // events while they work.
+  app.addHook('onSend', (_request, reply, _payload, done) => {
+    if (!isOfEvents(reply)) release(reply);
+    done();
+  });
   onRequestEnd((_request, reply) => release(reply));
   return { release, wait };
 }
+
+const isOfEvents = (reply: FastifyReply): boolean =>
+  String(reply.getHeader('content-type')).startsWith('text/event-stream');
 
 /** `fill`: how full the queue is, 0 to 1; the fuller, the longer the caller should stay away: 1 to 3 seconds. */
 const overloaded = (fill: number): ServiceError =>

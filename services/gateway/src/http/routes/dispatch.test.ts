@@ -103,6 +103,12 @@ it('so may a replay in a what-if fork', async () => {
   expect(call.mock.calls[0]?.[2]).toMatchObject({ deadline: 99 });
 });
 
+it('an execution that says it is no dry run leaves its run', async () => {
+  const { call, dispatch } = dispatching(async () => ({ data: null }), lost);
+  await dispatch(execute, { ...request, query: { dryRun: 'false' } }, gatewayCall).catch(() => undefined);
+  expect(call.mock.calls[0]?.[2]).toMatchObject({ deadline: 9, leavesRun: true });
+});
+
 it('it fails with the error of its run', async () => {
   const { answer } = dispatching(() => Promise.reject(new ServiceError('ai_output_invalid')));
   await expect(answer()).rejects.toMatchObject({ code: 'ai_output_invalid' });

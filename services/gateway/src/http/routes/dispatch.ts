@@ -99,7 +99,7 @@ function callOverBus(
   const executing = { callId: crypto.randomUUID(), ...call };
   const later = { ...executing, deadline: deadline + longerMs };
   // A dry run has no run that could be asked for later.
-  const first = execution.query['dryRun'] === undefined ? { leavesRun: true, ...executing } : later;
+  const first = isDry(execution) ? later : { leavesRun: true, ...executing };
   return outcomeOf(ask(rpc, request, first), {
     onRun,
     runIn: (answer) => runAwaited(answer, execution),
@@ -122,6 +122,9 @@ type Execution = {
   readonly query: Readonly<Record<string, unknown>>;
   readonly headers: { readonly prefer?: string };
 };
+
+/** As the contract reads the flag. */
+const isDry = ({ query: { dryRun } }: Execution): boolean => dryRun === true || dryRun === 'true';
 
 /** The run that an execution became, where its client waits for it. */
 function runAwaited({ data, text }: OperationReply, { headers }: Execution): string | undefined {

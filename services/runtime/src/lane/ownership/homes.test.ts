@@ -42,3 +42,30 @@ it('asks neither database again for a deployment whose place is known', async ()
   expect([byAddress.mock.calls.length, asked]).toEqual([1, 1]);
   await homes.stop();
 });
+
+it('finds a deployment of another database while its own is away, and calls none absent then', async () => {
+  let known = true;
+  const { byAddress, follow } = house((statement) => {
+    if (statement.includes('"databases"')) return [{ id: 'first' }, { id: 'second' }];
+    if (statement.includes('"homes"')) return [{ partition: 7, database: 'second' }];
+    return known ? [{ deployment_id: 64 + 7 }] : [];
+  });
+  const homes = await follow();
+  byAddress.mockRejectedValue(new Error('away'));
+  expect(await homes.homeOf(ADDRESS)).toBe('second');
+  known = false;
+  await expect(homes.homeOf(`0x${'cd'.repeat(20)}`)).rejects.toThrow('away');
+  await homes.stop();
+});
+
+it('knows that a database is away once it has heard nobody of it for a while', async () => {
+  const { clock, follow } = house((statement) =>
+    statement.includes('"databases"') ? [{ id: 'first' }, { id: 'second' }] : [],
+  );
+  const homes = await follow();
+  await clock.advance(5000);
+  expect([homes.isAway('second'), homes.isServed('second')]).toEqual([false, false]);
+  await clock.advance(1000);
+  expect([homes.isAway('second'), homes.isAway('first')]).toEqual([true, false]);
+  await homes.stop();
+});

@@ -99,10 +99,13 @@ export async function followHomes(dependencies: HomesDependencies) {
     if ('id' in parsed) return parsed.id;
     const known = places.get(parsed.address);
     if (known !== undefined) return known;
-    const here = await deployments.byAddress(reference);
+    const asked = deployments.byAddress(reference);
+    // The directory knows those of other databases also while this process's own is away.
+    const here = await asked.catch(() => undefined);
     const found =
       here?.id ?? (await placeOf(directory, parsed.address)) ?? (await askUncompared(parsed.address));
-    if (found !== undefined) places.set(parsed.address, found);
+    if (found === undefined) await asked;
+    else places.set(parsed.address, found);
     return found;
   };
   /** Once in the database that the directory names: one that is on its way is waited for. @throws `unavailable` */
@@ -136,6 +139,8 @@ export async function followHomes(dependencies: HomesDependencies) {
     nameOf: (database: string): string => known.names.get(database) ?? database,
     /** Whether a process of a database is heard. */
     isServed: (database: string): boolean => database === id || servers.isHeard(database),
+    /** Whether no process of a database is heard, although this one has listened for long enough. */
+    isAway: (database: string): boolean => database !== id && servers.isAway(database),
     /** The partitions that live in a database. */
     partitionsOf: (database: string): number[] =>
       [...known.homes].flatMap(([partition, home]) => (home === database ? [partition] : [])),
@@ -167,6 +172,8 @@ async function followServers(
   areSeveral: () => boolean,
 ) {
   const heard = new Map<string, { readonly database: string; readonly at: number }>();
+  /** When this process began to tell the others, which began to tell it at about the same time. */
+  let since = Number.POSITIVE_INFINITY;
   await bus.listen(
     homeServed,
     (one) => {
@@ -182,7 +189,9 @@ async function followServers(
     clock,
     logger,
     runOnce: async () => {
-      if (areSeveral()) await bus.broadcast(homeServed, { instance, database: id });
+      if (!areSeveral()) return 'idle';
+      since = Math.min(since, clock.monotonic());
+      await bus.broadcast(homeServed, { instance, database: id });
       return 'idle';
     },
   });
@@ -222,6 +231,8 @@ async function followServers(
   return {
     call,
     isHeard: (database: string): boolean => servingNow(database).length > 0,
+    isAway: (database: string): boolean =>
+      clock.monotonic() - since > WAIT_MS && servingNow(database).length === 0,
     stop: () => telling.stop(),
   };
 }

@@ -21,6 +21,7 @@ import { databaseOfCreation } from '../../store/leases/creations.js';
 import { PARTITIONS } from '../../store/leases/leases.js';
 import type { RuntimeContext } from '../context.js';
 import { keyedCreation } from './create-deployment.js';
+import { publishedByPlace, within } from './published-by-place.js';
 
 type Rpcs = typeof runtimeContract.rpcs;
 const { rpcs } = runtimeContract;
@@ -35,7 +36,8 @@ type Part =
 
 /**
  * Answers that are put together from those of all databases, each by a process that serves it; `here` are the handlers for
- * this process's own. One that nobody serves makes the whole answer `unavailable`: a list is never shorter for it.
+ * this process's own. One that nobody serves makes the whole answer `unavailable`: a list is never shorter for it. Which
+ * deployments are published is answered for each by itself, since the readers of many share a call.
  */
 export const inAllHomes = (
   context: RuntimeContext,
@@ -51,7 +53,14 @@ export const inAllHomes = (
     const asked = { name: 'deployments.create', reference, here: create };
     return (await whereItLives(context.homes, asked, request as never, call)) as ReplyOf<Creation>;
   },
-  'deployments.published': async ({ deployments }, call) => {
+  'deployments.published': async (request, call) => {
+    const { deployments, withinMs } = request;
+    if (withinMs !== undefined) {
+      const sooner = within(context.clock, withinMs, call);
+      return publishedByPlace(context, request, withinMs, (home, asked) =>
+        ask(context, here, 'deployments.published', asked, sooner, home),
+      );
+    }
     const homes = await Promise.all(deployments.map((one) => context.homes.homeOf(one)));
     const answers = await partsOf(context, homes, async (home, places) => {
       const asked = { deployments: places.map((place) => deployments[place] ?? '') };

@@ -18,14 +18,21 @@ import { headOf } from '../../store/journal/journal-store.js';
 import { listBindings } from '../../store/state/bindings.js';
 import { type Binding, isPaused } from '../../store/state/deployment-state.js';
 import type { RuntimeContext } from '../context.js';
+import { eachInTime, replyOf, within } from './published-by-place.js';
 
 /** What the gateway asks for those who have no key. */
 export const publishedReads = (
   context: RuntimeContext,
 ): Handlers<Omit<typeof publishedRpcs, 'history.published'>> => ({
-  'deployments.published': async ({ deployments }, call) => {
+  'deployments.published': async ({ deployments, withinMs }, call) => {
     const found = await publishedHeads(context.db, deployments);
-    if (context.homes.isOnly()) return { deployments: found };
+    const { homes, clock } = context;
+    if (homes.isOnly()) return { deployments: found };
+    if (withinMs !== undefined) {
+      const sooner = within(clock, withinMs, call);
+      const find = async (one: string, at: number) => found[at] ?? whereItLives(context, one, sooner);
+      return replyOf(deployments, await eachInTime(clock, withinMs, deployments, find));
+    }
     return {
       deployments: await Promise.all(
         found.map((one, at) => one ?? whereItLives(context, deployments[at] ?? '', call)),
