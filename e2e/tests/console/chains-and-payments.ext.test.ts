@@ -105,6 +105,43 @@ describeWithProgram('chromium', "chains and payments in a deployment's console",
     expect(watched.faults).toEqual([]);
   });
 
+  it('changes of a binding what was changed in the form, and shows what somebody else has bound meanwhile', async () => {
+    const api = apiClient(house.system.url, house.system.key);
+    const [worldPath = ''] = world.path.split('/deployments');
+    const { body } = await api.get(`${worldPath}/events/enter/event-versions/1`);
+    const { inputSchema, stateChanges, mutationSettings } = body.data;
+    for (const _ of [2, 3])
+      await api.post(`${worldPath}/events/enter/event-versions`, {
+        inputSchema,
+        stateChanges,
+        mutationSettings,
+      });
+    const bindings = `${world.path}/event-bindings`;
+    const bound = async () => (await api.get(`${bindings}?event=enter`)).body.data;
+    await using watched = await house.open(`${world.path}/settings`);
+    const { page } = watched;
+    const change = page.getByRole('button', { name: 'Change the binding of enter' });
+    const dialog = page.getByRole('dialog', { name: 'Binding of enter' });
+    await change.click();
+    expect((await api.put(bindings, [{ event: 'enter', eventVersion: 2 }])).status).toBe(200);
+    await dialog.getByLabel('local').check();
+    await confirmInDialog(page, 'Save');
+    expect(await bound()).toMatchObject({ eventVersion: 2, targetChains: ['local'], onchain: null });
+
+    await change.click();
+    await dialog.getByLabel('Version').selectOption('1');
+    await api.put(bindings, [{ event: 'enter', eventVersion: 3 }]);
+    await dialog.getByRole('button', { name: 'Save', exact: true }).click();
+    await dialog.getByText('Somebody else has changed it since you opened it').waitFor();
+    expect(await bound()).toMatchObject({ eventVersion: 3 });
+    await expectSound(watched);
+    await page.setViewportSize({ width: 1280, height: 860 });
+    await dialog.getByRole('button', { name: 'Save mine over it' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    expect(await bound()).toMatchObject({ eventVersion: 1, targetChains: ['local'] });
+    expect(watched.faults).toEqual([]);
+  });
+
   it('shows what was paid, by whom and in which transaction', async () => {
     const key = generatePrivateKey();
     const { address: payerAddress } = privateKeyToAccount(key);

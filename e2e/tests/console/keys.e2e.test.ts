@@ -31,6 +31,11 @@ describeWithProgram('chromium', 'the keys in the console', () => {
     const first = await shown.getByText(/^orrery_\w{61}$/).textContent();
     await expectSound(watched);
     expect(await scopesOf(first ?? '')).toEqual(['read', 'execute']);
+    // Nothing but its own button closes what is shown once.
+    await page.keyboard.press('Escape');
+    await page.mouse.click(5, 5);
+    expect(await shown.getByRole('button', { name: 'Close' }).count()).toBe(0);
+    expect(await shown.getByText(first ?? '').isVisible()).toBe(true);
     await page.getByRole('button', { name: 'I have it' }).click();
     const row = page.getByRole('row', { name: /^dashboard/ });
     await row.getByRole('button', { name: 'Replace' }).click();

@@ -49,6 +49,11 @@ describeWithProgram('chromium', 'webhooks in the console', () => {
     const secret = (await shown.locator('code').textContent()) ?? '';
     expect(secret).toMatch(/^whsec_/);
     await expectSound(watched);
+    // Nothing but its own button closes what is shown once.
+    await page.keyboard.press('Escape');
+    await page.mouse.click(5, 5);
+    expect(await shown.getByRole('button', { name: 'Close' }).count()).toBe(0);
+    expect(await shown.getByText(secret).isVisible()).toBe(true);
     await shown.getByRole('button', { name: 'I have it' }).click();
     await page.getByText('all executions of race_result').waitFor();
 

@@ -161,6 +161,29 @@ describeWithProgram('chromium', 'building a world in the console', () => {
     expect(state).toEqual({ stamina: 100, rounds: 3 });
   });
 
+  it('ends counting on request, and when the page is left', async () => {
+    const worldAddress = await derby();
+    await house.orrery.post('/api/worlds/{worldAddress}/deployments', {
+      path: { worldAddress },
+      body: { name: 'Season 1', bindings: [] },
+    });
+    await using watched = await house.open(`/worlds/${worldAddress}/schemas/horse`);
+    const { page } = watched;
+    // It is never answered.
+    await page.route('**/entity-instances/check', () => undefined);
+    const ended = (end: () => Promise<unknown>) =>
+      Promise.all([page.waitForEvent('requestfailed', (request) => request.url().endsWith('/check')), end()]);
+    const count = () =>
+      Promise.all([page.waitForRequest('**/entity-instances/check'), button(page, 'Count').click()]);
+    await count();
+    await page.getByRole('progressbar').waitFor();
+    await ended(() => button(page, 'Stop').click());
+    await page.getByRole('progressbar').waitFor({ state: 'detached' });
+    await count();
+    await ended(() => page.getByRole('link', { name: 'race', exact: true }).click());
+    expect(watched.faults).toEqual([]);
+  });
+
   it('compares any two versions side by side, and the address holds which', async () => {
     const world = await derby();
     await using watched = await house.open(`/worlds/${world}/events/race`);

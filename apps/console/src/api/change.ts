@@ -2,30 +2,40 @@ import type { Orrery } from '@orrery/sdk';
 import { type QueryKey, type UseMutationResult, useMutation, useQueryClient } from '@tanstack/react-query';
 import { useRef } from 'react';
 import { useOrrery } from '../session/session.js';
+import { isUndecided } from '../ui/undecided.js';
 
 export function useReadAnew(): (keys: readonly QueryKey[]) => Promise<unknown> {
   const cache = useQueryClient();
   return (keys) => Promise.all(keys.map((queryKey) => cache.invalidateQueries({ queryKey })));
 }
 
+/** A request with its key: the same one sent again after a lost answer has the key that it had, and happens once. */
+type Once = <Request extends object>(request: Request) => Request & { readonly idempotencyKey: string };
+
 /**
  * A change over the API. When it has been done, what was read under `keys` is read anew before it counts as done, and
- * then `done` is called. After a refusal it is read anew too: others may have changed it.
+ * then `done` is called. After a refusal it is read anew too: others may have changed it. Requests that make something
+ * go through `once`.
  */
 export function useChange<Answer, Input = void>(
-  change: (orrery: Orrery, input: Input) => Promise<Answer>,
+  change: (orrery: Orrery, input: Input, once: Once) => Promise<Answer>,
   keys: readonly QueryKey[],
   done?: (answer: Answer) => unknown,
 ): UseMutationResult<Answer, Error, Input> {
   const orrery = useOrrery();
   const readAnew = useReadAnew();
+  const { keyOf, forget } = useRequestKey();
+  const once: Once = (request) => ({ ...request, idempotencyKey: keyOf(JSON.stringify(request)) });
   return useMutation({
-    mutationFn: (input: Input) => change(orrery, input),
+    mutationFn: (input: Input) => change(orrery, input, once),
     onSuccess: async (answer) => {
       await readAnew(keys);
       await done?.(answer);
     },
     onError: () => void readAnew(keys),
+    onSettled: (_answer, error) => {
+      if (!isUndecided(error)) forget();
+    },
   });
 }
 

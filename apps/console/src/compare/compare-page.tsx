@@ -162,16 +162,19 @@ interface DifferencesProps {
 }
 
 function Differences({ left, right, titles }: DifferencesProps) {
-  const all = useMemo(() => differing(left.instances, right.instances), [left, right]);
+  const all = useMemo(() => differing(left, right), [left, right]);
   const total = Math.max(left.total, right.total);
   const rest = all.length - MOST_SHOWN;
+  const isCut = left.isCut || right.isCut;
   return (
     <Section
       title="The instances"
-      lead={`${all.length.toLocaleString('en')} of ${total.toLocaleString('en')} differ.${left.isCut || right.isCut ? ' Further ones were not compared.' : ''}`}
+      lead={`${all.length.toLocaleString('en')} of ${total.toLocaleString('en')} differ.${isCut ? ' Further ones were not compared.' : ''}`}
     >
       {all.length === 0 ? (
-        <p className="text-muted">They are the same on both sides.</p>
+        <p className="text-muted">
+          {isCut ? 'Those that were compared are the same.' : 'They are the same on both sides.'}
+        </p>
       ) : (
         <ul className="space-y-3">
           {all.slice(0, MOST_SHOWN).map((one) => (

@@ -11,7 +11,7 @@ import { useRead } from '../api/read.js';
 import type { DeploymentRef } from '../api/records.js';
 import type { JournalEntry } from '../live/entry-words.js';
 import { statesAt } from '../run/execute.js';
-import type { Stated } from './states.js';
+import type { ReadSide, Stated } from './states.js';
 
 /** A deployment after an entry; undefined: as it is now. */
 export interface Side {
@@ -22,12 +22,9 @@ export interface Side {
 /** Instances of a side that are compared. */
 const MOST_COMPARED = 5000;
 
-export interface SideState {
-  readonly instances: readonly Stated[];
+export interface SideState extends ReadSide {
   /** How many there are, at least. */
   readonly total: number;
-  /** There are more. */
-  readonly isCut: boolean;
 }
 
 export const useSideState = ({ ref, seq }: Side) =>

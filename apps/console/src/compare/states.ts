@@ -5,6 +5,13 @@ import type { JournalEntry } from '../live/entry-words.js';
 /** What is compared of an instance. */
 export type Stated = Pick<EntityInstance, 'entitySchema' | 'instanceId' | 'state'>;
 
+/** What was read of a side. */
+export interface ReadSide {
+  readonly instances: readonly Stated[];
+  /** It has more, which were not read. */
+  readonly isCut: boolean;
+}
+
 /** An instance that is not the same on both sides; undefined: it is not there. */
 export interface Differing {
   readonly instance: string;
@@ -12,21 +19,19 @@ export interface Differing {
   readonly right: JsonObject | undefined;
 }
 
-/** The instances that differ, by their keys, in the order of the left side; those of the right alone come last. */
-export function differing(left: readonly Stated[], right: readonly Stated[]): Differing[] {
-  const others = new Map(right.map((one) => [instanceKey(one), one.state]));
-  const known = new Set(left.map(instanceKey));
-  const pairs = [
-    ...left.map((one) => ({
-      instance: instanceKey(one),
-      left: one.state,
-      right: others.get(instanceKey(one)),
-    })),
-    ...right
-      .filter((one) => !known.has(instanceKey(one)))
-      .map((one) => ({ instance: instanceKey(one), left: undefined, right: one.state })),
-  ];
-  return pairs.filter((pair) => !isSame(pair.left, pair.right));
+/**
+ * The instances that differ, by their keys, in the order of the left side; those of the right alone come last. What a side
+ * that is cut has not shown may be among the rest of it: such an instance is not compared.
+ */
+export function differing(left: ReadSide, right: ReadSide): Differing[] {
+  const mine = new Map(left.instances.map((one) => [instanceKey(one), one.state]));
+  const theirs = new Map(right.instances.map((one) => [instanceKey(one), one.state]));
+  const isKnown = (instance: string) =>
+    (mine.has(instance) || !left.isCut) && (theirs.has(instance) || !right.isCut);
+  return [...new Set([...mine.keys(), ...theirs.keys()])]
+    .filter(isKnown)
+    .map((instance) => ({ instance, left: mine.get(instance), right: theirs.get(instance) }))
+    .filter((pair) => !isSame(pair.left, pair.right));
 }
 
 /** Whether two JSON values are the same, in whatever order their members are. */

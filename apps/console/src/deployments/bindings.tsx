@@ -11,6 +11,7 @@ import {
 import type { Event, EventBinding } from '../api/records.js';
 import { useEvents } from '../api/worlds.js';
 import { NameLink } from '../ui/button.js';
+import { Conflict } from '../ui/conflict.js';
 import { Confirm, FormButton } from '../ui/dialog.js';
 import { CheckList, named, SelectField, TextField } from '../ui/field.js';
 import { Await, type Beside, ErrorNote, Said } from '../ui/messages.js';
@@ -18,6 +19,15 @@ import { Empty, Section } from '../ui/page.js';
 import { SaveForm } from '../ui/save-form.js';
 import { actionsColumn, type Column, Table } from '../ui/table.js';
 import { Badges } from '../ui/values.js';
+import {
+  type Bound,
+  changeOf,
+  draftOfFilter,
+  filterOf,
+  filterWords,
+  isLossOf,
+  type PartDraft,
+} from './binding-draft.js';
 import { VersionSelect } from './version-select.js';
 
 export function BindingsSection({ isLocked }: { isLocked: boolean }) {
@@ -122,36 +132,49 @@ interface BindingFormProps extends SaidProps {
   onClose: () => void;
 }
 
+const UNBOUND: Bound = { eventVersion: 1, targetChains: [], onchain: null };
+
 function BindingForm({ binding, unbound = [], onClose, onSaid }: BindingFormProps) {
+  const [opened] = useState<Bound>(binding ?? UNBOUND);
   const [event, setEvent] = useState(binding?.event ?? unbound[0]?.name ?? '');
   const latest = unbound.find(({ name }) => name === event)?.latestVersion;
   const [chosen, setChosen] = useState<number>();
-  const version = chosen ?? binding?.eventVersion ?? latest ?? 1;
-  const [chains, setChains] = useState<readonly string[]>(binding?.targetChains ?? []);
-  const [filter, setFilter] = useState(() => draftOfFilter(binding?.onchain ?? null));
-  const ref = useDeploymentRef();
-  const save = useChange(
-    (orrery) => {
-      const body = { event, eventVersion: version, targetChains: [...chains], onchain: filterOf(filter) };
-      const request = { path: deploymentPath(ref), body: [body] };
-      return binding === undefined
-        ? orrery.answer('post', BINDINGS, request)
-        : orrery.answer('put', BINDINGS, request);
-    },
-    [deploymentKey(ref)],
-    (answer) => {
-      onSaid(answer);
-      onClose();
-    },
-  );
+  const version = chosen ?? latest ?? opened.eventVersion;
+  const [chains, setChains] = useState<readonly string[]>(opened.targetChains);
+  const [filter, setFilter] = useState(() => draftOfFilter(opened.onchain));
+  const wanted: Bound = { eventVersion: version, targetChains: [...chains], onchain: filterOf(filter) };
+  const change = changeOf(opened, wanted);
+  const saved = (answer: Beside) => {
+    onSaid(answer);
+    onClose();
+  };
+  const bind = useBind(saved);
+  const rebind = useRebind(event, opened, saved);
+  const isNew = binding === undefined;
+  const save = isNew ? bind : rebind;
+  const submit = () => {
+    if (isNew) return bind.mutate({ event, ...wanted });
+    // What was not changed is not sent: somebody else may have.
+    return Object.keys(change).length === 0 ? onClose() : rebind.mutate({ change });
+  };
+  const { error } = rebind;
   return (
     <SaveForm
-      verb={binding === undefined ? 'Bind' : 'Save'}
+      verb={isNew ? 'Bind' : 'Save'}
       save={save}
       failed="It was not bound"
-      onSubmit={() => save.mutate()}
+      onSubmit={submit}
       cancel={onClose}
       className="grid gap-4"
+      conflict={
+        error instanceof BoundSince && (
+          <Conflict
+            theirs={error.now}
+            mine={{ ...error.now, ...change }}
+            onOverwrite={() => rebind.mutate({ change, isOver: true })}
+          />
+        )
+      }
     >
       {binding === undefined && (
         <SelectField
@@ -181,13 +204,13 @@ function BindingForm({ binding, unbound = [], onClose, onSaid }: BindingFormProp
         <>
           <PartField
             label="Changes to push"
-            hint="Attributes, as wins or horse.wins, parted by commas."
+            hint="Attributes, as wins or horse.wins, parted by commas; or a JSON list."
             value={filter.stateChanges}
             onChange={(stateChanges) => setFilter({ ...filter, stateChanges })}
           />
           <PartField
             label="Result to push"
-            hint="Members of the result, parted by commas."
+            hint="Members of the result, parted by commas; or a JSON list."
             value={filter.result}
             onChange={(result) => setFilter({ ...filter, result })}
           />
@@ -196,6 +219,50 @@ function BindingForm({ binding, unbound = [], onClose, onSaid }: BindingFormProp
     </SaveForm>
   );
 }
+
+function useBind(done: (answer: Beside) => void) {
+  const ref = useDeploymentRef();
+  return useChange(
+    (orrery, binding: Bound & Pick<EventBinding, 'event'>, once) =>
+      orrery.answer('post', BINDINGS, once({ path: deploymentPath(ref), body: [binding] })),
+    [deploymentKey(ref)],
+    done,
+  );
+}
+
+/** Somebody else has bound otherwise what the form changes. */
+class BoundSince extends Error {
+  constructor(readonly now: Bound) {
+    super('Somebody else has changed the binding.');
+  }
+}
+
+interface Rebinding {
+  readonly change: Partial<Bound>;
+  /** Whatever is bound now. */
+  readonly isOver?: boolean;
+}
+
+/** Changes a binding as it was `opened`. Bindings have no ETag: what is bound now is read before. */
+function useRebind(event: string, opened: Bound, done: (answer: Beside) => void) {
+  const ref = useDeploymentRef();
+  const path = deploymentPath(ref);
+  return useChange(
+    async (orrery, { change, isOver = false }: Rebinding) => {
+      const [now] = [await orrery.get(BINDINGS, { path, query: { event } })].flat();
+      if (!isOver && now !== undefined && isLossOf(now, opened, change)) throw new BoundSince(boundOf(now));
+      return orrery.answer('put', BINDINGS, { path, body: [{ event, ...change }] });
+    },
+    [deploymentKey(ref)],
+    done,
+  );
+}
+
+const boundOf = ({ eventVersion, targetChains, onchain }: Bound): Bound => ({
+  eventVersion,
+  targetChains,
+  onchain,
+});
 
 interface ChainsProps {
   chosen: readonly string[];
@@ -248,49 +315,3 @@ const PartField = ({ label, hint, value, onChange }: PartFieldProps) => (
     )}
   </div>
 );
-
-type Filter = NonNullable<EventBinding['onchain']>;
-
-/** Which part of an execution is pushed: all of it, nothing, or some names. */
-export interface PartDraft {
-  readonly what: 'all' | 'none' | 'some';
-  /** Names, parted by commas or spaces. */
-  readonly names: string;
-}
-interface OnchainDraft {
-  /** Executions, or only heads of the journal that cover them. */
-  readonly what: 'contents' | 'heads';
-  readonly stateChanges: PartDraft;
-  readonly result: PartDraft;
-}
-
-export const draftOfFilter = (filter: Filter | null): OnchainDraft => ({
-  what: filter?.head === undefined ? 'contents' : 'heads',
-  stateChanges: partOf(filter?.stateChanges),
-  result: partOf(filter?.result),
-});
-
-function partOf(names: readonly string[] | null | undefined): PartDraft {
-  if (names === null || names === undefined) return { what: 'all', names: '' };
-  return { what: names.length === 0 ? 'none' : 'some', names: names.join(', ') };
-}
-
-/** The filter of a draft; null where all is pushed. */
-export function filterOf({ what, stateChanges, result }: OnchainDraft): Filter | null {
-  if (what === 'heads') return { head: 'hourly' };
-  if (stateChanges.what === 'all' && result.what === 'all') return null;
-  return { stateChanges: namesOf(stateChanges), result: namesOf(result) };
-}
-
-function namesOf({ what, names }: PartDraft): string[] | null {
-  if (what === 'all') return null;
-  return what === 'none' ? [] : names.split(/[\s,]+/).filter((name) => name !== '');
-}
-
-export function filterWords(filter: Filter | null): string {
-  const { what: kind, stateChanges, result } = draftOfFilter(filter);
-  if (kind === 'heads') return 'the head, each hour';
-  if (stateChanges.what === 'all' && result.what === 'all') return 'everything';
-  const words = ({ what, names }: PartDraft) => (what === 'some' ? names : what);
-  return `changes: ${words(stateChanges)}; result: ${words(result)}`;
-}

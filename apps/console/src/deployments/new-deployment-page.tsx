@@ -1,6 +1,6 @@
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useChange, useRequestKey } from '../api/change.js';
+import { useChange } from '../api/change.js';
 import { DEPLOYMENTS, useDeployment } from '../api/deployments.js';
 import { listKeyOf } from '../api/read.js';
 import type { Deployment, Event, NewDeployment } from '../api/records.js';
@@ -178,14 +178,11 @@ const NoEvents = ({ world }: { world: string }) => (
   </>
 );
 
-/** The same request sent again after a lost answer makes no second deployment. */
 function useCreation(world: string) {
   const navigate = useNavigate();
-  const { keyOf } = useRequestKey();
   const path = { worldAddress: world };
   return useChange(
-    (orrery, body: NewDeployment) =>
-      orrery.answer('post', DEPLOYMENTS, { path, body, idempotencyKey: keyOf(JSON.stringify(body)) }),
+    (orrery, body: NewDeployment, once) => orrery.answer('post', DEPLOYMENTS, once({ path, body })),
     [listKeyOf(DEPLOYMENTS, path)],
     ({ data: { address }, message, warnings }) =>
       navigate({

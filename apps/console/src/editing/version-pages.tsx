@@ -39,10 +39,10 @@ export function NewEventPage() {
   const [description, setDescription] = useState('');
   const path = { worldAddress: world };
   const create = useChange(
-    async (orrery, draft: VersionDraft) => {
+    async (orrery, draft: VersionDraft, once) => {
       const firstVersion = versionBodyOf(draft, FIRST_VERSION);
       const body = { name: name.trim(), description: description.trim() || null, firstVersion };
-      return orrery.answer('post', EVENTS, { path, body });
+      return orrery.answer('post', EVENTS, once({ path, body }));
     },
     [keyOf(EVENTS, path)],
     ({ data, ...said }) =>
@@ -121,10 +121,10 @@ function OneVersion({ event: ref, version, source }: OneVersionProps) {
   const own = { ...path, version: version ?? 0 };
   const guard = useGuard(VERSION, own);
   const save = useChange(
-    async (orrery, draft: VersionDraft) => {
+    async (orrery, draft: VersionDraft, once) => {
       const body = versionBodyOf(draft);
       return isNew
-        ? orrery.answer('post', VERSIONS, { path, body })
+        ? orrery.answer('post', VERSIONS, once({ path, body }))
         : orrery.answer('put', VERSION, { path: own, headers: guard.headers(), body });
     },
     [keyOf(EVENTS, path)],
@@ -247,7 +247,7 @@ const SaveBar = ({ verb, save: { isPending }, refusal: error, problems, ...props
       </p>
     ) : (
       <ErrorNote
-        title="It was not saved"
+        failed="It was not saved"
         error={error}
         shownElsewhere={problems.isShown}
         nameOf={problems.nameOf}

@@ -2,7 +2,7 @@ import type { components } from '@orrery/sdk';
 import type { EventVersion } from '../api/records.js';
 import { isObject } from '../forms/json.js';
 import { type Problem, Unreadable } from '../ui/messages.js';
-import { listOf, numberIn, whyNoNumber } from '../ui/typed-text.js';
+import { listOf, listText, numberIn, whyNoNumber } from '../ui/typed-text.js';
 
 type VersionBody = components['schemas']['EventVersionBody'];
 export type ChangeMode = components['schemas']['ChangeMode'];
@@ -64,7 +64,7 @@ export function versionDraftOf(version: EventVersion): VersionDraft {
     outputSchema: textOf(version.outputSchema),
     reads: version.readEntities.map(({ schema, filter, where = '', orderBy = '', limit }) => ({
       schema,
-      filter: filter?.join(', ') ?? '',
+      filter: listText(filter ?? []),
       where,
       orderBy,
       limit: textOf(limit),
@@ -77,7 +77,7 @@ export function versionDraftOf(version: EventVersion): VersionDraft {
     prompt: mutationSettings?.behaviorPrompt ?? behaviorPrompt ?? '',
     maxInstances: textOf(guards?.maxInstances),
     maxDelta: textOf(guards?.maxDelta),
-    deny: guards?.deny?.join(', ') ?? '',
+    deny: listText(guards?.deny ?? []),
     create: answerOf(guards?.create),
     delete: answerOf(guards?.delete),
     visibility,

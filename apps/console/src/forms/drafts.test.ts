@@ -45,7 +45,7 @@ const input = {
 
 it('starts with defaults, and with nothing where a value may be absent', () => {
   expect(emptyObject(race)).toEqual({
-    raceId: '',
+    raceId: undefined,
     laps: '3',
     odds: undefined,
     night: false,
@@ -74,10 +74,10 @@ describe('reading', () => {
     });
   });
 
-  it('takes an empty text where one is the default', () => {
+  it.each([[['note']], [[]]])('takes an empty text where one is the default, required: %j', (required) => {
     const root = rootOf({
       type: 'object',
-      required: ['note'],
+      required,
       properties: { note: { type: 'string', default: '' } },
     });
     expect(readDraft(root, emptyObject(root))).toEqual({ value: { note: '' }, problems: new Map() });
@@ -104,7 +104,7 @@ describe('reading', () => {
         good: { type: 'string' },
       },
     });
-    const draft = { price: '1.5', amount: '99', odds: '0', name: '🐎', tags: ['ab'], good: '' };
+    const draft = { price: '1.5', amount: '99', odds: '0', name: '🐎', tags: ['ab'], good: undefined };
     expect([...readDraft(root, draft).problems]).toEqual([
       ['/price', 'Give a whole number.'],
       ['/amount', 'Give at most 20.'],
@@ -133,6 +133,27 @@ describe('a form of a given input', () => {
   it('reads as the same input', () => {
     const draft = objectDraft(race, input);
     expect(draft && readDraft(race, draft)).toEqual({ value: input, problems: new Map() });
+  });
+
+  it.each<[Parameters<typeof formOf>[0], object]>([
+    [
+      { wins: 'integer', note: 'string?' },
+      { wins: 1, note: '' },
+    ],
+    [{ wins: 'integer', note: 'string?' }, { wins: 1 }],
+    [
+      { note: 'string', tags: 'string[]' },
+      { note: '', tags: [''] },
+    ],
+    [
+      { any: 'any', where: { lane: 'string?' } },
+      { any: '', where: { lane: '' } },
+    ],
+    [{ type: 'object', properties: { gait: { enum: ['', 'trot'] } } }, { gait: '' }],
+  ])('keeps empty texts, and what is not there: of %j %j', (schema, given) => {
+    const root = rootOf(schema);
+    const draft = objectDraft(root, given);
+    expect(draft && readDraft(root, draft)).toEqual({ value: given, problems: new Map() });
   });
 
   it.each([

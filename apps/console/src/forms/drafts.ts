@@ -7,7 +7,8 @@ import { isObject } from './json.js';
 
 /**
  * What a form holds while it is filled in: texts of the controls, in the shape of its fields. `undefined`: absent. A
- * choice is the JSON of its value; a number and a JSON field are text until they are read.
+ * choice is the JSON of its value; a number and a JSON field are text until they are read. The empty text of a text field
+ * is a value, which a document or a default has; of the others it is absent.
  */
 export type Draft = undefined | string | boolean | readonly Draft[] | { readonly [name: string]: Draft };
 export type ObjectDraft = { readonly [name: string]: Draft };
@@ -30,7 +31,7 @@ interface Kind<F extends Field> {
 
 const KINDS: { readonly [K in Field['kind']]: Kind<FieldOf<K>> } = {
   text: {
-    empty: () => '',
+    empty: () => undefined,
     draftOf: (_field, value) => (typeof value === 'string' ? value : undefined),
     read: ({ bounds }, draft, at, problems) => {
       // The service counts characters, not the UTF-16 units of `length`.
@@ -136,9 +137,7 @@ function readObject(field: ObjectField, draft: ObjectDraft, at: string, problems
 }
 
 function readMember({ field, isRequired }: Member, draft: Draft, at: string, problems: Collected): unknown {
-  // A text that begins empty may be empty; another one was forgotten.
-  const isGiven = field.kind === 'text' && isRequired && field.initial === '';
-  if (draft === undefined || (draft === '' && !isGiven)) {
+  if (draft === undefined || (draft === '' && field.kind !== 'text')) {
     if (isRequired) problems.set(at, field.kind === 'choice' ? 'Choose one.' : 'Give a value.');
     return undefined;
   }
@@ -146,10 +145,10 @@ function readMember({ field, isRequired }: Member, draft: Draft, at: string, pro
 }
 
 /** An item was added by hand: an empty text is meant. */
-const readItem = (field: Field, draft: Draft, at: string, problems: Collected): unknown =>
-  field.kind === 'text' && draft === ''
-    ? kindOf(field).read(field, '', at, problems)
-    : readMember({ name: '', isRequired: true, field }, draft, at, problems);
+const readItem = (field: Field, draft: Draft, at: string, problems: Collected): unknown => {
+  const given = field.kind === 'text' ? (draft ?? '') : draft;
+  return readMember({ name: '', isRequired: true, field }, given, at, problems);
+};
 
 function note(problems: Collected, at: string, problem: string | undefined): void {
   if (problem !== undefined) problems.set(at, problem);

@@ -81,9 +81,11 @@ const Labelled = ({ label, pointer, problems, isRequired, hint, children }: Labe
 function TextControl(props: AnyControl) {
   const { field, draft, onChange } = props;
   const isJson = field.kind === 'json';
+  // What is emptied by hand is left out, or forgotten; the empty text is a value where it is the default.
+  const emptied = field.initial === '' ? '' : undefined;
   const shared = {
     value: typeof draft === 'string' ? draft : '',
-    onChange: ({ target }: { target: { value: string } }) => onChange(target.value),
+    onChange: ({ target }: { target: { value: string } }) => onChange(target.value || emptied),
     className: isJson ? 'control font-mono text-sm' : 'control',
     spellCheck: field.kind === 'text' && field.isLong,
     'aria-required': props.isRequired,

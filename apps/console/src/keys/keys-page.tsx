@@ -51,7 +51,7 @@ export default function KeysPage() {
 }
 
 const ShownToken = ({ token, onClose }: { token: string | undefined; onClose: () => void }) => (
-  <Dialog title="The new key" open={token !== undefined} onClose={onClose}>
+  <Dialog title="The new key" open={token !== undefined}>
     <p className="mb-3">Copy it now: it is not shown again, and nobody can look it up.</p>
     <div className="rounded-md border border-line bg-sunken px-3 py-2">
       <CopyableCode text={token ?? ''} what="the new key" />

@@ -22,10 +22,11 @@ it('begins with the defaults, and leaves out attributes without one', () => {
     attribute('gait', { type: 'string', constraints: { enum: ['trot', 'walk'] }, defaultValue: 'walk' }),
     attribute('lame', { type: 'boolean', defaultValue: false }),
     attribute('notes', { type: 'json' }),
+    attribute('motto', { type: 'string', constraints: { required: true }, defaultValue: '' }),
   ]);
   expect(readDraft(form, emptyObject(form))).toEqual({
     problems: new Map(),
-    value: { wins: 0, speed: 50.5, gait: 'walk', lame: false },
+    value: { wins: 0, speed: 50.5, gait: 'walk', lame: false, motto: '' },
   });
 });
 

@@ -36,11 +36,10 @@ function ForkForm({ seq, onClose }: { seq: number; onClose: () => void }) {
   const path = { worldAddress: world };
   const { data: source } = useDeployment({ world, deployment });
   const fork = useChange(
-    (orrery, name: string) =>
-      orrery.post(DEPLOYMENTS, {
-        path,
-        body: { name, bindings: [], sourceDeployment: source?.address ?? deployment, sourceSeq: seq },
-      }),
+    (orrery, name: string, once) => {
+      const begin = { sourceDeployment: source?.address ?? deployment, sourceSeq: seq };
+      return orrery.post(DEPLOYMENTS, once({ path, body: { name, bindings: [], ...begin } }));
+    },
     [listKeyOf(DEPLOYMENTS, path)],
     ({ address }) => {
       onClose();

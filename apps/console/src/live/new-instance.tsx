@@ -48,7 +48,7 @@ function InstanceForm({ schemas, begin, onClose }: InstanceFormProps) {
   const [instanceId, setInstanceId] = useState('');
   const state = useStateForm(schemas, entitySchema);
   const create = useChange(
-    (orrery, body: Body) => orrery.post(INSTANCES, { path: deploymentPath(deployment), body }),
+    (orrery, body: Body, once) => orrery.post(INSTANCES, once({ path: deploymentPath(deployment), body })),
     [[...deploymentKey(deployment), 'instances']],
     onClose,
   );

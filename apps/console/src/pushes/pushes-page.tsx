@@ -136,7 +136,7 @@ function PushActions({ push: { historyId, chain, seq } }: { push: Push }) {
         Only the digest of entry {seq} goes to {chain}, under the push's number. The later pushes go on. This
         cannot be taken back.
       </Confirm>
-      <ErrorNote error={retry.error} title="It was not tried again" />
+      <ErrorNote error={retry.error} failed="It was not tried again" />
     </div>
   );
 }

@@ -12,7 +12,8 @@ import { Button } from '../ui/button.js';
 import { named, SelectField } from '../ui/field.js';
 import { ErrorNote, isIn, Progress, problemsBelow } from '../ui/messages.js';
 import { Card } from '../ui/page.js';
-import { executeEvent, isUndecided, type Otherwise, type Outcome, tryEvent } from './execute.js';
+import { isUndecided } from '../ui/undecided.js';
+import { executeEvent, type Otherwise, type Outcome, tryEvent } from './execute.js';
 import {
   type Entered,
   enteredOf,

@@ -194,9 +194,6 @@ async function stateOf(
   }
 }
 
-/** Whether nobody knows yet the outcome of an execution, so that it has to be sent again with the same key. */
-export const isUndecided = (error: unknown): boolean => error instanceof OrreryError && error.isUndecided;
-
 /** The entry that a failed execution has left; undefined where it was refused before it read anything. */
 export function failedEntryOf(error: unknown): number | undefined {
   const seq = error instanceof OrreryError ? error.facts['seq'] : undefined;

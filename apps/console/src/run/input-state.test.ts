@@ -6,7 +6,7 @@ const form = formOf({ raceId: 'string', laps: 'integer?' });
 const any = formOf(null);
 
 it('starts with the form where there is one', () => {
-  expect(startOf(form)).toEqual({ as: 'form', draft: { raceId: '', laps: undefined } });
+  expect(startOf(form)).toEqual({ as: 'form', draft: { raceId: undefined, laps: undefined } });
   expect(startOf(any)).toEqual({ as: 'json', text: '{}' });
 });
 
@@ -20,6 +20,9 @@ it('keeps the input from one way to enter it to the other', () => {
   const text = asJson(form, filled);
   expect(readEntered(form, text)).toEqual({ ok: true, value: { raceId: 'R1', laps: 3 } });
   expect(asForm(form, text)).toEqual(filled);
+  const empty = { raceId: '', laps: 3 };
+  const shown = asForm(form, { as: 'json', text: JSON.stringify(empty) });
+  expect(shown && readEntered(form, asJson(form, shown))).toEqual({ ok: true, value: empty });
 });
 
 it('takes from another version what it has a field for', () => {
@@ -30,7 +33,7 @@ it('takes from another version what it has a field for', () => {
   expect(keptOf(any, { note: 'x' }).as).toBe('json');
   // What the input lacks is an empty field, and not no field.
   expect(keptOf(form, {})).toEqual(startOf(form));
-  expect(keptOf(form, { laps: 3 })).toEqual({ as: 'form', draft: { raceId: '', laps: '3' } });
+  expect(keptOf(form, { laps: 3 })).toEqual({ as: 'form', draft: { raceId: undefined, laps: '3' } });
 });
 
 it('has no form for a text that it cannot show', () => {
@@ -49,7 +52,7 @@ it('says what is wrong with a text', () => {
 });
 
 it('gives as much as can be read already', () => {
-  expect(partOf(form, { as: 'form', draft: { raceId: '', laps: '3' } })).toEqual({ laps: 3 });
+  expect(partOf(form, { as: 'form', draft: { raceId: undefined, laps: '3' } })).toEqual({ laps: 3 });
   expect(partOf(any, { as: 'json', text: '{"a":1}' })).toEqual({ a: 1 });
   expect(partOf(any, { as: 'json', text: '{' })).toEqual({});
 });

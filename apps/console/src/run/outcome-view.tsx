@@ -5,10 +5,11 @@ import { VERSION_LABELS } from '../events/version-words.js';
 import { JsonView } from '../ui/json-view.js';
 import { ErrorNote, labelAt, partWords } from '../ui/messages.js';
 import { Card, Details } from '../ui/page.js';
+import { isUndecided } from '../ui/undecided.js';
 import { Badge, CopyableCode, Time } from '../ui/values.js';
 import { ChangeTable } from './changes.js';
 import { ExchangeView } from './exchange.js';
-import { failedEntryOf, isUndecided, llmOfError, type Outcome } from './execute.js';
+import { failedEntryOf, llmOfError, type Outcome } from './execute.js';
 
 export function OutcomeView({ outcome }: { outcome: Outcome }) {
   const { answer, before, unread } = outcome;

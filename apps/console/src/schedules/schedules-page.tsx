@@ -143,26 +143,26 @@ function Timing({ of }: { of: Schedule }) {
   );
 }
 
-type Verb = 'pause' | 'resume' | 'run';
-const FAILED: Record<Verb, string> = {
-  pause: 'It was not paused',
-  resume: 'It was not resumed',
-  run: 'It was not run',
-};
-
 function ScheduleActions({ schedule: { event, pausedBy } }: { schedule: Schedule }) {
   const ref = useDeploymentRef();
   const path = { ...deploymentPath(ref), event };
-  const act = useChange(
-    (orrery, verb: Verb): Promise<unknown> => orrery.post(`${SCHEDULES}/{event}/${verb}`, { path }),
-    [keyOf(SCHEDULES, path)],
+  const keys = [keyOf(SCHEDULES, path)];
+  const run = useChange<unknown>(
+    (orrery, _, once) => orrery.post(`${SCHEDULES}/{event}/run`, once({ path })),
+    keys,
   );
-  const button = (verb: Verb, words: string) => (
+  const verb = pausedBy.includes('schedule') ? 'resume' : 'pause';
+  const turn = useChange(
+    (orrery, to: typeof verb) => orrery.post(`${SCHEDULES}/{event}/${to}`, { path }),
+    keys,
+  );
+  const isBusy = run.isPending || turn.isPending;
+  const button = (words: string, isPending: boolean, act: () => void) => (
     <Button
       size="small"
-      pending={act.isPending && act.variables === verb}
-      disabled={act.isPending}
-      onClick={() => act.mutate(verb)}
+      pending={isPending}
+      disabled={isBusy}
+      onClick={act}
       aria-label={`${words}: ${event}`}
     >
       {words}
@@ -171,10 +171,11 @@ function ScheduleActions({ schedule: { event, pausedBy } }: { schedule: Schedule
   return (
     <>
       <div className="mt-3 flex flex-wrap gap-2">
-        {button('run', 'Run now')}
-        {pausedBy.includes('schedule') ? button('resume', 'Resume') : button('pause', 'Pause')}
+        {button('Run now', run.isPending, run.mutate)}
+        {button(verb === 'resume' ? 'Resume' : 'Pause', turn.isPending, () => turn.mutate(verb))}
       </div>
-      {act.isError && <ErrorNote error={act.error} title={FAILED[act.variables]} />}
+      <ErrorNote error={run.error} failed="It was not run" />
+      <ErrorNote error={turn.error} failed={`It was not ${turn.variables}d`} />
     </>
   );
 }

@@ -68,7 +68,7 @@ function Cancel({ timer: { timerId, event, executionId } }: { timer: Timer }) {
       >
         Cancel
       </Button>
-      {cancel.isError && <ErrorNote error={cancel.error} title="It was not cancelled" />}
+      {cancel.isError && <ErrorNote error={cancel.error} failed="It was not cancelled" />}
     </>
   );
 }

@@ -9,7 +9,7 @@ import { FormButton } from '../ui/dialog.js';
 import { CheckField, NumberField, SelectField, TextField } from '../ui/field.js';
 import { Await } from '../ui/messages.js';
 import { SaveForm, useDraft } from '../ui/save-form.js';
-import { listOf, numberIn } from '../ui/typed-text.js';
+import { listOf, listText, numberIn } from '../ui/typed-text.js';
 import { isUnreadable, readTyped, samplesOf, whyWrong } from './check-value.js';
 
 export interface SchemaRef {
@@ -90,9 +90,9 @@ function AttributeForm({ attribute, onClose, ...ref }: FormProps) {
   const own = { ...path, name: attribute?.name ?? '' };
   const guard = useGuard(ATTRIBUTE, own);
   const save = useChange(
-    (orrery, body: ReturnType<typeof bodyOf>) =>
+    (orrery, body: ReturnType<typeof bodyOf>, once) =>
       attribute === undefined
-        ? orrery.post(ATTRIBUTES, { path, body })
+        ? orrery.post(ATTRIBUTES, once({ path, body }))
         : orrery.put(ATTRIBUTE, { path: own, headers: guard.headers(), body }),
     [keyOf(SCHEMAS, path)],
     onClose,
@@ -141,7 +141,7 @@ function AttributeForm({ attribute, onClose, ...ref }: FormProps) {
             <>
               <TextField
                 {...field('enum', '/constraints/enum')}
-                hint="Separated by commas. Empty: any text."
+                hint="Separated by commas, or a JSON list. Empty: any text."
               />
               <TextField
                 {...field('pattern', '/constraints/pattern')}
@@ -157,7 +157,11 @@ function AttributeForm({ attribute, onClose, ...ref }: FormProps) {
           />
           <TextField
             {...ofDefault}
-            hint={type === 'string' ? 'Empty: none.' : 'As JSON. Empty: none.'}
+            hint={
+              type === 'string'
+                ? 'Empty: none. In quotes it is JSON: "" is the empty text.'
+                : 'As JSON. Empty: none.'
+            }
             error={ofDefault.error ?? sayDefault}
             unreadable={isUnreadable(defaultValue, type) ? sayDefault : undefined}
           />
@@ -219,7 +223,7 @@ const Verdict = ({ wrong }: { wrong: string | undefined }) =>
 function wrongText(text: string, draft: AttributeDraft): string | undefined {
   if (text === '') return undefined;
   try {
-    return whyWrong(readTyped(text, draft.type), { type: draft.type, constraints: constraintsOf(draft) });
+    return whyWrong(typedValue(text, draft.type), { type: draft.type, constraints: constraintsOf(draft) });
   } catch {
     return 'is no JSON';
   }
@@ -231,31 +235,49 @@ const EMPTY = {
   type: 'integer' as Attribute['type'],
   min: '',
   max: '',
-  /** Separated by commas. */
+  /** Separated by commas, or a JSON list. */
   enum: '',
   pattern: '',
   required: false,
   indexed: false,
-  /** Empty: none. Of `string` the text itself, of the others JSON. */
+  /** Empty: none. Of `string` the text itself or a JSON string, of the others JSON. */
   defaultValue: '',
 };
 type AttributeDraft = Readonly<typeof EMPTY>;
 
-function draftOf({ name, type, constraints, defaultValue, indexed }: Attribute): AttributeDraft {
+export function draftOf({ name, type, constraints, defaultValue, indexed }: Attribute): AttributeDraft {
   const { min, max, enum: words, pattern, required } = constraints ?? {};
-  const text =
-    typeof defaultValue === 'string' && type === 'string' ? defaultValue : JSON.stringify(defaultValue);
   return {
     name,
     type,
     min: min === undefined ? '' : String(min),
     max: max === undefined ? '' : String(max),
-    enum: words?.join(', ') ?? '',
+    enum: listText(words ?? []),
     pattern: pattern ?? '',
     required: required ?? false,
     indexed,
-    defaultValue: defaultValue === null || defaultValue === undefined ? '' : text,
+    defaultValue: textOf(defaultValue, type),
   };
+}
+
+/** What cannot stand in a field as a text of its own: the empty one, one of several lines, one that may be read as JSON. */
+const NOT_PLAIN = /^$|^"|[\r\n]/;
+
+function textOf(value: Attribute['defaultValue'], type: Attribute['type']): string {
+  if (value === null) return '';
+  const isPlain = type === 'string' && typeof value === 'string' && !NOT_PLAIN.test(value);
+  return isPlain ? value : JSON.stringify(value);
+}
+
+/** The value that was typed: of `string` also as a JSON string. @throws SyntaxError for no JSON */
+function typedValue(text: string, type: Attribute['type']): unknown {
+  if (type !== 'string' || !text.startsWith('"')) return readTyped(text, type);
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'string' ? value : text;
+  } catch {
+    return text;
+  }
 }
 
 /**
@@ -277,10 +299,10 @@ function constraintsOf(draft: AttributeDraft): Attribute['constraints'] {
 }
 
 /** The body of its creation or change. No form is sent with a default or a bound that cannot be read. */
-const bodyOf = (draft: AttributeDraft) => ({
+export const bodyOf = (draft: AttributeDraft) => ({
   name: draft.name.trim(),
   type: draft.type,
   constraints: constraintsOf(draft),
   indexed: draft.indexed && draft.type !== 'json',
-  defaultValue: (readTyped(draft.defaultValue, draft.type) ?? null) as Attribute['defaultValue'],
+  defaultValue: (typedValue(draft.defaultValue, draft.type) ?? null) as Attribute['defaultValue'],
 });

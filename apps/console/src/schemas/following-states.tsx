@@ -1,80 +1,62 @@
-import type { components, Orrery } from '@orrery/sdk';
-import { useState } from 'react';
+import { useMutation } from '@tanstack/react-query';
+import { useEffect, useRef, useState } from 'react';
 import { useChange } from '../api/change.js';
-import { DEPLOYMENTS, deploymentKey, INSTANCES } from '../api/deployments.js';
+import { deploymentKey } from '../api/deployments.js';
 import type { Deployment } from '../api/records.js';
+import { useOrrery } from '../session/session.js';
 import { Button, NameLink } from '../ui/button.js';
 import { FormButton } from '../ui/dialog.js';
 import { TextField } from '../ui/field.js';
 import { JsonEditor } from '../ui/json-editor/json-editor.js';
-import { ErrorNote, problemAt } from '../ui/messages.js';
+import { ErrorNote, Progress, problemAt } from '../ui/messages.js';
 import { Section } from '../ui/page.js';
 import { memberByLabel, useRefusal } from '../ui/refusal.js';
 import { actionsColumn, type Column, Table } from '../ui/table.js';
 import { Badge } from '../ui/values.js';
 import type { SchemaRef } from './attribute-form.js';
+import {
+  COUNT_BEGINS,
+  type Counted,
+  type CountedDeployment,
+  type Counting,
+  countDeployments,
+  NOTHING_COUNTED,
+  throughInstances,
+} from './count-instances.js';
 
-type Check = components['schemas']['InstanceCheck'];
-type Mapping = components['schemas']['InstanceMapping'];
-
-/** What the requests through all instances of a deployment have counted. */
-interface Counted {
-  readonly lookedAt: number;
-  readonly unfit: number;
-  /** Mapped, or such as would be. */
-  readonly mapped: number;
-  readonly misfits: Check['misfits'];
+/** Counts when it is told to, and no longer than one stays on the page. What was counted by then is shown. */
+function useCount(ref: SchemaRef) {
+  const orrery = useOrrery();
+  const [counting, setCounting] = useState(COUNT_BEGINS);
+  const leaving = useRef<AbortController>(null);
+  const run = useMutation({
+    mutationFn: async () => {
+      leaving.current?.abort();
+      const controller = new AbortController();
+      leaving.current = controller;
+      setCounting(COUNT_BEGINS);
+      for await (const now of countDeployments(orrery, ref, controller.signal)) setCounting(now);
+    },
+  });
+  useEffect(() => () => leaving.current?.abort(), []);
+  const stop = () => {
+    leaving.current?.abort();
+    run.reset();
+  };
+  return { run, counting, stop };
 }
-const NONE: Counted = { lookedAt: 0, unfit: 0, mapped: 0, misfits: [] };
 
-interface CountedDeployment extends Counted {
-  readonly deployment: Deployment;
-}
-
-interface Asked {
-  readonly entitySchema: string;
-  readonly mapping?: object;
-  readonly where?: string;
-}
-
-/** Asks for all instances, request by request. What was mapped stays so where one of them fails. */
-async function throughInstances(
-  orrery: Orrery,
-  { worldAddress, address }: Pick<Deployment, 'worldAddress' | 'address'>,
-  verb: 'check' | 'map',
-  asked: Asked,
-): Promise<Counted> {
-  const path = { worldAddress, address };
-  let counted = NONE;
-  let cursor: string | undefined;
-  do {
-    const body = { ...asked, ...(cursor !== undefined && { cursor }) } as never;
-    const page: Check | Mapping =
-      verb === 'check'
-        ? await orrery.post(`${INSTANCES}/check`, { path, body })
-        : await orrery.post(`${INSTANCES}/map`, { path, body });
-    counted = {
-      lookedAt: counted.lookedAt + page.lookedAt,
-      unfit: counted.unfit + page.unfit,
-      mapped: counted.mapped + ('mapped' in page ? page.mapped : page.mappable),
-      misfits: [...counted.misfits, ...page.misfits].slice(0, 20),
-    };
-    cursor = page.next ?? undefined;
-  } while (cursor !== undefined);
-  return counted;
-}
+const CountProgress = ({ counting: { deployments, of, lookedAt } }: { counting: Counting }) => (
+  <Progress
+    label={`${deployments.length} of ${of} deployments, ${lookedAt.toLocaleString('en')} instances`}
+    value={of === 0 ? 0 : deployments.length / of}
+  />
+);
 
 /** How many instances of which deployments do not satisfy a schema any more, and what makes them follow it. */
 export function FollowingStates({ world, schema }: SchemaRef) {
-  const count = useChange(async (orrery) => {
-    const all: CountedDeployment[] = [];
-    for await (const deployment of orrery.list(DEPLOYMENTS, { path: { worldAddress: world } }))
-      all.push({
-        deployment,
-        ...(await throughInstances(orrery, deployment, 'check', { entitySchema: schema })),
-      });
-    return all;
-  }, []);
+  const { run, counting, stop } = useCount({ world, schema });
+  const { deployments, of } = counting;
   const columns: readonly Column<CountedDeployment>[] = [
     {
       header: 'Deployment',
@@ -104,7 +86,7 @@ export function FollowingStates({ world, schema }: SchemaRef) {
               schema={schema}
               onClose={() => {
                 close();
-                count.mutate();
+                run.mutate();
               }}
             />
           )}
@@ -117,23 +99,30 @@ export function FollowingStates({ world, schema }: SchemaRef) {
       title="States that follow"
       lead="After a change some instances may not satisfy the schema any more. They keep their states until something maps them."
       actions={
-        <Button onClick={() => count.mutate()} pending={count.isPending}>
-          Count
-        </Button>
+        <>
+          {run.isPending && <Button onClick={stop}>Stop</Button>}
+          <Button onClick={() => run.mutate()} pending={run.isPending}>
+            Count
+          </Button>
+        </>
       }
     >
-      <ErrorNote title="They were not counted" error={count.error} />
-      {count.data !== undefined &&
-        (count.data.length === 0 ? (
-          <p className="text-muted">The world has no deployment.</p>
-        ) : (
-          <Table
-            label="Deployments by instances that do not satisfy the schema"
-            columns={columns}
-            rows={count.data}
-            rowKey={({ deployment }) => deployment.id}
-          />
-        ))}
+      {run.isPending && <CountProgress counting={counting} />}
+      <ErrorNote title="They were not counted" error={run.error} />
+      {run.isSuccess && of === 0 && <p className="text-muted">The world has no deployment.</p>}
+      {deployments.length > 0 && (
+        <Table
+          label="Deployments by instances that do not satisfy the schema"
+          columns={columns}
+          rows={deployments}
+          rowKey={({ deployment }) => deployment.id}
+        />
+      )}
+      {!run.isPending && deployments.length < of && (
+        <p className="mt-2 text-muted">
+          {deployments.length} of {of} deployments were counted.
+        </p>
+      )}
     </Section>
   );
 }
@@ -153,7 +142,9 @@ function MappingForm({ deployment, world, schema, onClose }: MappingFormProps) {
   const run = useChange(async (orrery, verb: 'check' | 'map') => {
     const mapping = JSON.parse(text) as object;
     const asked = { entitySchema: schema, mapping, ...(where.trim() !== '' && { where }) };
-    return { verb, ...(await throughInstances(orrery, deployment, verb, asked)) };
+    let counted = NOTHING_COUNTED;
+    for await (counted of throughInstances(orrery, deployment, verb, asked));
+    return { verb, ...counted };
   }, keys);
   const refusal = useRefusal(run.error, { where, mapping: text }, memberByLabel(PARTS));
   return (

@@ -48,9 +48,9 @@ export function SchemaForm({ world, record, onClose }: SchemaFormProps) {
   const own = { ...path, schemaName: record?.name ?? '' };
   const guard = useGuard(SCHEMA, own);
   const save = useChange(
-    (orrery, body: NameTexts) =>
+    (orrery, body: NameTexts, once) =>
       record === undefined
-        ? orrery.post(SCHEMAS, { path, body })
+        ? orrery.post(SCHEMAS, once({ path, body }))
         : orrery.put(SCHEMA, { path: own, headers: guard.headers(), body }),
     [keyOf(SCHEMAS, path)],
     ({ name }) => {

@@ -9,7 +9,8 @@ import { ErrorNote } from './messages.js';
 interface DialogProps {
   title: string;
   open: boolean;
-  onClose: () => void;
+  /** Without it a button in the dialog alone closes it: what it shows cannot be seen again. */
+  onClose?: () => void;
   children: ReactNode;
   /** Wide enough for an editor. */
   wide?: boolean | undefined;
@@ -24,7 +25,7 @@ export const Covered = createContext(false);
 export function Dialog({ title, open, onClose, children, wide = false, initialFocus }: DialogProps) {
   const isCovered = useContext(Covered);
   return (
-    <Base.Root open={open && !isCovered} onOpenChange={(isOpen) => !isOpen && onClose()}>
+    <Base.Root open={open && !isCovered} onOpenChange={(isOpen) => !isOpen && onClose?.()}>
       <Base.Portal keepMounted={open}>
         <Base.Backdrop className="fixed inset-0 z-40 bg-black/45" />
         <Base.Popup
@@ -33,12 +34,14 @@ export function Dialog({ title, open, onClose, children, wide = false, initialFo
         >
           <div className="flex items-start gap-3 border-b border-line px-4 py-3">
             <Base.Title className="grow text-lg font-semibold">{title}</Base.Title>
-            <Base.Close
-              aria-label="Close"
-              className="-mr-1 rounded-md px-2 text-lg leading-6 text-muted hover:bg-hover hover:text-text"
-            >
-              ×
-            </Base.Close>
+            {onClose && (
+              <Base.Close
+                aria-label="Close"
+                className="-mr-1 rounded-md px-2 text-lg leading-6 text-muted hover:bg-hover hover:text-text"
+              >
+                ×
+              </Base.Close>
+            )}
           </div>
           <div className="overflow-y-auto px-4 py-4">{children}</div>
         </Base.Popup>

@@ -3,6 +3,7 @@ import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Button, Spinner } from './button.js';
 import { classes } from './classes.js';
+import { failedTitle } from './undecided.js';
 
 export interface ProgressProps {
   /** What is waited for: "Loading the worlds". */
@@ -58,8 +59,10 @@ export function Await<T>({ query: { data, error, refetch }, what, children }: Aw
 
 export interface ErrorNoteProps {
   error: unknown;
-  /** What was tried: "The world was not saved". */
+  /** What could not be read: "The models could not be read". */
   title?: string | undefined;
+  /** In place of the title, of a change: "The world was not saved". */
+  failed?: string | undefined;
   onRetry?: (() => void) | undefined;
   /** Pointers that are shown at their fields, and not here again. */
   shownElsewhere?: ((pointer: string) => boolean) | undefined;
@@ -68,7 +71,14 @@ export interface ErrorNoteProps {
 }
 
 /** Says what the API said: its text, each wrong part, code and request id. Nothing without an error. */
-export function ErrorNote({ error, title, onRetry, shownElsewhere = () => false, nameOf }: ErrorNoteProps) {
+export function ErrorNote({
+  error,
+  failed,
+  title = failed && failedTitle(error, failed),
+  onRetry,
+  shownElsewhere = () => false,
+  nameOf,
+}: ErrorNoteProps) {
   if (error === null || error === undefined) return null;
   const all = problemsOf(error);
   // The text of some errors is their first problem.

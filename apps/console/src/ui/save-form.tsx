@@ -51,7 +51,7 @@ export function SaveForm(props: SaveFormProps) {
       {children}
       {conflict || (
         <ErrorNote
-          title={failed}
+          failed={failed}
           error={refusal}
           nameOf={nameOf ?? ((pointer) => labelAt(labels, pointer))}
           shownElsewhere={isAtField ?? ((pointer) => labels[pointer] !== undefined)}
@@ -116,24 +116,35 @@ interface TextFormProps<Texts> extends Pick<SaveFormProps, 'verb' | 'failed' | '
   values?: Readonly<Record<string, unknown>> | undefined;
   /** Of what is edited. */
   guard?: Guard | undefined;
-  /** It gets what was entered, trimmed; what is empty is null. */
+  /** It gets what was entered, trimmed, and what was not changed as it was; what is empty is null. */
   save: Pick<UseMutationResult<unknown, Error, Texts>, 'isPending' | 'error' | 'mutate'>;
 }
+
+type FormTexts = Readonly<Record<string, string>>;
+
+const textsIn = (names: readonly string[], values: Readonly<Record<string, unknown>>): FormTexts =>
+  Object.fromEntries(names.map((name) => [name, String(values[name] ?? '')]));
+
+/** Texts as they are sent: trimmed where they are not those that are stored; null where they are empty. */
+export const enteredTexts = (stored: FormTexts, draft: FormTexts): Record<string, string | null> =>
+  Object.fromEntries(
+    Object.entries(draft).map(([name, text]) => [name, (text === stored[name] ? text : text.trim()) || null]),
+  );
 
 /** A form of texts alone. */
 export function TextForm<Texts>({ specs, values = {}, guard, save, ...form }: TextFormProps<Texts>) {
   const labels = Object.fromEntries(specs.map(({ name, label }) => [`/${name}`, label]));
-  const initial = Object.fromEntries(specs.map(({ name }) => [name, String(values[name] ?? '')]));
-  const { draft, field, refusal } = useDraft(initial, labels, save.error);
-  const textsOf = (texts: Readonly<Record<string, unknown>>) =>
-    Object.fromEntries(specs.map(({ name }) => [name, String(texts[name] ?? '').trim() || null]));
-  const submit = () => save.mutate(textsOf(draft) as Texts);
+  const names = specs.map(({ name }) => name);
+  const [stored] = useState(() => textsIn(names, values));
+  const { draft, field, refusal } = useDraft(stored, labels, save.error);
+  const entered = enteredTexts(stored, draft);
+  const submit = () => save.mutate(entered as Texts);
   const overwrite = () => {
     guard?.renew();
     submit();
   };
   const conflict = isConflict(save.error) && (
-    <Conflict theirs={textsOf(values)} mine={textsOf(draft)} onOverwrite={overwrite} />
+    <Conflict theirs={enteredTexts(stored, textsIn(names, values))} mine={entered} onOverwrite={overwrite} />
   );
   return (
     <SaveForm

@@ -19,12 +19,30 @@ export function whyNoNumber(text: string, isWhole = false): string | undefined {
   return isWhole ? 'Give a whole number.' : 'Give a number.';
 }
 
-/** `a, b` as a list; what is empty is left out. */
-export const listOf = (text: string): string[] =>
+/** `a, b` as a list, without what is empty; or the list that is there as JSON, for texts that hold what parts others. */
+export const listOf = (text: string, parting: string | RegExp = ','): string[] =>
+  textsInJson(text) ??
   text
-    .split(',')
+    .split(parting)
     .map((one) => one.trim())
     .filter((one) => one !== '');
+
+/** A list as it is typed, in one line: `listOf` reads the same list in it. */
+export function listText(list: readonly string[], parting?: string | RegExp): string {
+  const text = list.join(', ');
+  const read = listOf(text, parting);
+  const isSame = read.length === list.length && read.every((one, at) => one === list[at]);
+  return isSame && !/[\r\n]/.test(text) ? text : JSON.stringify(list);
+}
+
+function textsInJson(text: string): string[] | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return Array.isArray(value) && value.every((one) => typeof one === 'string') ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
 
 /**
  * An amount in the smallest unit of its asset, in whole units: `50000` with 6 decimals is `0.05`. Exact, whatever its

@@ -27,7 +27,7 @@ export function Deliveries({ webhookId }: { webhookId: string }) {
           Send a test
         </Button>
       </div>
-      <ErrorNote error={test.error ?? redeliver.error} title="It was not sent" />
+      <ErrorNote error={test.error ?? redeliver.error} failed="It was not sent" />
       <Listing
         query={usePage(DELIVERIES, path, { page: 1 }, REFRESHED)}
         what="deliveries"

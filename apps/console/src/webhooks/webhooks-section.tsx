@@ -39,7 +39,7 @@ export function WebhooksSection() {
 }
 
 const ShownSecret = ({ secret, onClose }: { secret: string | undefined; onClose: () => void }) => (
-  <Dialog title="The secret of the webhook" open={secret !== undefined} onClose={onClose}>
+  <Dialog title="The secret of the webhook" open={secret !== undefined}>
     <p className="mb-3">
       Your program verifies deliveries with it. Copy it now: it is not shown again, and nobody can look it up.
     </p>

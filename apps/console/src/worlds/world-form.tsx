@@ -6,7 +6,7 @@ import type { World } from '../api/records.js';
 import { WORLDS } from '../api/worlds.js';
 import { FormButton } from '../ui/dialog.js';
 import { type NameTexts, TextForm } from '../ui/save-form.js';
-import { listOf } from '../ui/typed-text.js';
+import { listOf, listText } from '../ui/typed-text.js';
 
 interface WorldTexts extends NameTexts {
   domainTags: string | null;
@@ -19,7 +19,7 @@ const SPECS = [
   {
     name: 'domainTags',
     label: 'Tags',
-    hint: 'Separated by commas, such as racing, horses. AI models see them.',
+    hint: 'Separated by commas, such as racing, horses; or a JSON list. AI models see them.',
   },
   {
     name: 'promptSeed',
@@ -35,9 +35,9 @@ function WorldForm({ world, onClose }: { world: World | undefined; onClose: () =
   const path = { idOrAddress: world?.address ?? '' };
   const guard = useGuard('/api/worlds/{idOrAddress}', path);
   const save = useChange(
-    (orrery, { domainTags, ...texts }: WorldTexts) => {
+    (orrery, { domainTags, ...texts }: WorldTexts, once) => {
       const body = { ...texts, domainTags: listOf(domainTags ?? '') };
-      if (world === undefined) return orrery.post(WORLDS, { body });
+      if (world === undefined) return orrery.post(WORLDS, once({ body }));
       return orrery.put('/api/worlds/{idOrAddress}', { path, headers: guard.headers(), body });
     },
     [keyOf(WORLDS)],
@@ -49,7 +49,7 @@ function WorldForm({ world, onClose }: { world: World | undefined; onClose: () =
   return (
     <TextForm
       specs={SPECS}
-      values={world && { ...world, domainTags: world.domainTags.join(', ') }}
+      values={world && { ...world, domainTags: listText(world.domainTags) }}
       verb={world === undefined ? 'Create' : 'Save'}
       guard={guard}
       save={save}
