@@ -1,5 +1,4 @@
 export { followAccounts, learnAccount } from './accounts/follow-accounts.js';
-export { findReplacement } from './journals/find-replacement.js';
 export { followJournal, type JournalFollower } from './journals/follow-journal.js';
 export { readHeads } from './journals/head-poll.js';
 export type { FollowJournalOptions } from './journals/options.js';

@@ -107,9 +107,9 @@ export async function startFakeRuntime(bus: Bus, journals = new Map<string, Jour
           worldAddress: last.worldAddress,
           isPaused: false,
           bindings: [],
-          entries: [],
         },
         isDeleted: last.kind === 'deleted',
+        entries: lossesOf(entries ?? []),
         head: { seq: last.seq, hash: last.hash },
         afterHash: null,
         now: new Date().toISOString(),
@@ -189,6 +189,10 @@ export async function startFakeRuntime(bus: Bus, journals = new Map<string, Jour
       };
       return append(deployment, 'execution', { ...names, status, binding: plan, ...parts });
     },
+    /** A database that came back without the last entries, which no process remembers. */
+    restoreTo(deployment: string, seq: number): void {
+      journals.get(deployment)?.splice(seq);
+    },
     /** A database that came back without the last entries. */
     loseAfter(deployment: string, seq: number): void {
       const entries = journals.get(deployment) ?? [];
@@ -204,6 +208,11 @@ export async function startFakeRuntime(bus: Bus, journals = new Map<string, Jour
       bus.publish(journalEntry, entry, { id: entry.id, orderingKey: entry.deployment }),
   };
 }
+
+const lossesOf = (entries: readonly JournalFact[]) =>
+  entries.flatMap(({ seq, kind, executedAt: at }) =>
+    kind === 'tail_lost' ? [{ seq, kind, events: [], cause: null, at }] : [],
+  );
 
 /** The root of the RFC 6962 tree over entries with these hashes. */
 export function rootOf(hashes: readonly string[]): string {

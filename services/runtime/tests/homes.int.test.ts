@@ -185,6 +185,26 @@ describe('a restore', () => {
     expect(await held(at.databaseUrl)).toBe(64);
   });
 
+  it('that is accepted makes the heads of its journals look changed, and those of no others', async () => {
+    const at = await apart();
+    const { instance } = await boot(at);
+    await plantDeployment(house);
+    await raise(at, instance);
+    await stopAll();
+    await queryAt(at.databaseUrl, 'update runtime.journal_heads set active_minute = 7');
+    const minutes = () =>
+      queryAt<{ minute: number }>(
+        at.databaseUrl,
+        'select active_minute as minute from runtime.journal_heads',
+      );
+    expect(await minutes()).toHaveLength(1);
+    await accept(at);
+    expect(await minutes()).toEqual([{ minute: 7 }]);
+    await queryAt(at.databaseUrl, 'update runtime.partitions set generation = 1');
+    await accept(at);
+    expect((await minutes())[0]?.minute).toBeGreaterThan(Date.now() / 60_000 - 5);
+  });
+
   it('of the directory is refused, until it is accepted', async () => {
     const at = await apart();
     const { instance } = await boot(at);

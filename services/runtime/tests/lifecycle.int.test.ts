@@ -35,8 +35,8 @@ describe('the lifecycle of a deployment', () => {
       bindings: [{ event: 'second', versionId: 90, eventVersion: 1 }],
       head: { seq: 6 },
       entries: [
-        { seq: 1, kind: 'deployment_created', events: ['increment'], cause: null },
-        { seq: 4, kind: 'bindings_added', events: ['second'] },
+        { seq: 1, kind: 'deployment_created', events: ['increment'], versions: { increment: 1 } },
+        { seq: 4, kind: 'bindings_added', events: ['second'], versions: { second: 1 } },
         { seq: 5, kind: 'binding_removed', events: ['increment'] },
         { seq: 6, kind: 'paused', events: [], cause: 'owner' },
       ],

@@ -10,6 +10,7 @@ import { type Syncs, startSyncs } from './following/start-syncs.js';
 import { schedulerHandlers } from './operations/handlers.js';
 import { createPruning } from './store/ledger/prune-ledger.js';
 import { askAtOnce } from './store/occurrences/outcome-store.js';
+import { raiseOccurrenceIds } from './store/occurrences/raise-ids.js';
 import { type DatabaseClock, databaseClock } from './store/tables/database-clock.js';
 import { migrations } from './store/tables/migrations/index.js';
 import type { Db, SchedulerSchema } from './store/tables/schema.js';
@@ -42,6 +43,7 @@ export function startScheduler(
   return holding(async (resources) => {
     const backends = { ...dependencies, service: 'scheduler', schema: 'scheduler', migrations, resources };
     const { db } = await openBackends<SchedulerSchema>(backends);
+    await raiseOccurrenceIds(db);
     const databaseNow = dependencies.databaseNow ?? databaseClock(db);
     const shared = { db, bus, clock, logger, databaseNow };
     const stopping = new AbortController();

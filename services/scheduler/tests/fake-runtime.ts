@@ -51,7 +51,11 @@ interface FakeDeployment {
   readonly causes: Set<string>;
   bindings: BoundVersion[];
   journal: (LifecycleEntry & { hash: string })[];
+  /** When its head changed, in milliseconds. */
+  changedAt: number;
 }
+
+const EPOCH = new Date(0).toISOString();
 
 const scheduleOf = ({ deployment, event, kind }: OccurrenceKey): string => `${deployment} ${kind} ${event}`;
 
@@ -74,7 +78,9 @@ export function createFakeRuntime(now: () => number) {
     /** Runs before a lifecycle is read. */
     read: () => void | Promise<void>;
   } = { execute: () => 'succeeds', answer: () => undefined, read: () => undefined };
-  const at = () => new Date(now()).toISOString();
+  /** How much its clock is ahead of the database's, in milliseconds. */
+  let ahead = 0;
+  const at = () => new Date(now() + ahead).toISOString();
 
   const found = (address: string): FakeDeployment => {
     const deployment = deployments.get(address);
@@ -84,9 +90,10 @@ export function createFakeRuntime(now: () => number) {
   const note = (
     address: string,
     kind: LifecycleEntry['kind'],
-    more: Partial<Pick<LifecycleEntry, 'events' | 'cause' | 'at'>> = {},
+    more: Partial<Pick<LifecycleEntry, 'events' | 'versions' | 'cause' | 'at'>> = {},
   ) => {
     const { journal } = found(address);
+    found(address).changedAt = now();
     const seq = (journal.at(-1)?.seq ?? 0) + 1;
     const entry = { seq, kind, events: [], cause: null, at: at(), ...more };
     journal.push({ ...entry, hash: canonicalHash({ address, ...entry, salt: crypto.randomUUID() }) });
@@ -170,9 +177,10 @@ export function createFakeRuntime(now: () => number) {
   };
 
   const runtime: Handlers<typeof usedOfRuntime.rpcs> = {
-    'journal.heads': async ({ after }) => ({
-      heads:
-        after === null ? [...deployments].map(([deployment, one]) => ({ deployment, ...headOf(one) })) : [],
+    'journal.heads': async ({ after, changedSince }) => ({
+      heads: [...deployments]
+        .filter(([, one]) => after === null && one.changedAt >= Date.parse(changedSince ?? EPOCH))
+        .map(([deployment, one]) => ({ deployment, ...headOf(one) })),
       next: null,
       until: new Date(now()).toISOString(),
     }),
@@ -237,6 +245,9 @@ export function createFakeRuntime(now: () => number) {
     executed,
     acknowledged,
     world,
+    setAhead: (ms: number) => {
+      ahead = ms;
+    },
     /** Saves a version of an event, and returns its id. */
     version: (event: string, version: number, cron: CronSettings | null, isLocked = false): number => {
       ids += 1;
@@ -260,10 +271,11 @@ export function createFakeRuntime(now: () => number) {
         causes: new Set(),
         bindings: [],
         journal: [],
+        changedAt: now(),
       });
       const deployment = found(address);
       deployment.bindings = Object.entries(bound).map(([event, versionId]) => bindingOf(event, versionId));
-      note(address, 'deployment_created', { events: Object.keys(bound) });
+      note(address, 'deployment_created', { events: Object.keys(bound), versions: versionsOf(bound) });
       return address;
     },
     bind: (address: string, event: string, versionId: number, at?: string) => {
@@ -271,7 +283,11 @@ export function createFakeRuntime(now: () => number) {
       const others = deployment.bindings.filter((binding) => binding.event !== event);
       const kind = others.length === deployment.bindings.length ? 'bindings_added' : 'bindings_updated';
       deployment.bindings = [...others, bindingOf(event, versionId)];
-      note(address, kind, { events: [event], ...(at !== undefined && { at }) });
+      note(address, kind, {
+        events: [event],
+        versions: versionsOf({ [event]: versionId }),
+        ...(at !== undefined && { at }),
+      });
     },
     unbind: (address: string, event: string) => {
       const deployment = found(address);
@@ -296,12 +312,21 @@ export function createFakeRuntime(now: () => number) {
       found(address).isPublic = true;
       note(address, 'published');
     },
+    /** Its database comes back from a backup: it looks as if its head had changed long ago. */
+    age: (address: string) => {
+      found(address).changedAt = Date.parse(EPOCH);
+    },
     /** The journal comes back without its last entries. */
     loseTail: (address: string, count: number) => {
       found(address).journal.splice(-count);
       note(address, 'tail_lost');
     },
   };
+
+  function versionsOf(bound: Readonly<Record<string, number>>): Record<string, number> {
+    const numbers = Object.entries(bound).map(([event, id]) => [event, versions.get(id)?.version ?? 0]);
+    return Object.fromEntries(numbers);
+  }
 
   function bindingOf(event: string, versionId: number): BoundVersion {
     ids += 1;

@@ -202,7 +202,11 @@ describe('a failed run', () => {
       return 'succeeds';
     };
     await pass(1);
-    expect((await schedulesOf(address))[0]).toMatchObject({ counter: 3, consecutiveFailures: 0 });
+    expect((await schedulesOf(address))[0]).toMatchObject({
+      counter: 3,
+      consecutiveFailures: 0,
+      lastError: null,
+    });
   });
 
   it('leaves no result in the state', async () => {

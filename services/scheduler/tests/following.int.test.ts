@@ -5,6 +5,8 @@ const house = await prepareHouse();
 const { fake, hint, pass, schedulesOf, ledgerOf, announce, moveTo } = house;
 beforeAll(() => house.boot());
 
+/** The default of SCHEDULE_DRAFTS_MS. */
+const DRAFTS_MS = 600_000;
 const everyMinute = { schedule: '* * * * *' };
 const hourly = { schedule: '0 * * * *', timezone: 'Asia/Kathmandu' };
 const at = (offset: number) => new Date(house.now() + offset).toISOString();
@@ -54,6 +56,24 @@ describe('schedules follow bindings', () => {
     expect(await schedulesOf(address)).toEqual([]);
     fake.edit(version, everyMinute);
     expect((await schedulesOf(address))[0]).toMatchObject({ schedule: '* * * * *' });
+  });
+
+  it('a draft that one of its deployments has followed and another has not is found by comparing', async () => {
+    const version = fake.version('train', 1, everyMinute);
+    const [first, second] = [fake.deploy({ train: version }), fake.deploy({ train: version })];
+    await hint(first, second);
+    fake.edit(version, hourly);
+    await hint(first);
+    // Of two states neither is the newer one by its hash.
+    await house.schedulers[0]?.db
+      .updateTable('schedules')
+      .set({ definition_hash: '0' })
+      .where('deployment', '=', second)
+      .execute();
+    await house.until(async () => {
+      await house.clock.advance(DRAFTS_MS);
+      expect((await rows(second)).schedules).toEqual(['0 * * * *']);
+    });
   });
 
   it('rebinding goes on with the counter, and the old version no longer runs', async () => {
@@ -135,6 +155,27 @@ describe('schedules follow bindings', () => {
       .execute();
     expect(ledger).toHaveLength(1);
     expect(['unbound', 'deployment_deleted']).toContain(ledger?.[0]?.reason);
+  });
+
+  it.each([-3, 3])('happens when it did, by a clock that is wrong by %d minutes', async (minutes) => {
+    await moveTo(Math.ceil(house.now() / MINUTE) * MINUTE);
+    const quarterly = { schedule: '*/15 * * * *' };
+    const [first, second] = [fake.version('train', 1, quarterly), fake.version('train', 2, everyMinute)];
+    const address = fake.deploy({ train: first });
+    await hint(address);
+    fake.setAhead(minutes * MINUTE);
+    house.jump(5 * MINUTE + 10_000);
+    const boundAt = house.now();
+    fake.bind(address, 'train', second);
+    house.jump(5 * MINUTE);
+    await hint(address);
+    fake.setAhead(0);
+    const ledger = await ledgerOf(address, 'train');
+    const due = ledger.filter(({ count, reason }) => count === 1 && reason !== 'binding_changed');
+    // The minutes since it was bound, of which the last one ran.
+    expect(due.map(({ dueAt }) => Math.ceil((Date.parse(dueAt) - boundAt) / MINUTE))).toEqual([
+      1, 2, 3, 4, 5,
+    ]);
   });
 
   it('a journal that lost its end is followed from what is there', async () => {

@@ -116,6 +116,7 @@ export const ERRORS = {
   write_conflict: meaning(409, 'The instances are held by another run', true),
   request_in_flight: meaning(409, 'The same request is in flight', true),
   push_not_failed: meaning(409, 'The push has not failed'),
+  delivery_pending: meaning(409, 'The entry is still to be delivered'),
   pay_to_address_missing: meaning(409, 'The deployment has no payment receiver'),
   history_broken: meaning(409, 'The history does not hold'),
   prompt_too_large: meaning(409, 'The prompt is too large for the model'),

@@ -38,38 +38,54 @@ export function closest(name: string, candidates: Iterable<string>): string | un
 
 /**
  * Damerau–Levenshtein distance (optimal string alignment), or `bound` where it is not below that. Only the cells of the
- * table are computed that lie near enough to its diagonal to stay below the bound.
+ * table are computed that lie near enough to its diagonal to stay below the bound, and three rows of it are kept: a
+ * stranger's names may each be compared with hundreds.
  */
 function typingErrors(one: string, other: string, bound: number): number {
   if (Math.abs(one.length - other.length) >= bound) return bound;
-  const table: number[][] = [Array.from({ length: other.length + 1 }, (_, column) => column)];
-  // What was not computed lies at or beyond the bound.
-  const cell = (row: number, column: number) => table[row]?.[column] ?? bound;
-  const leastErrors = (row: number, column: number) => {
-    const same = one[row - 1] === other[column - 1];
-    const exchanged = one[row - 1] === other[column - 2] && one[row - 2] === other[column - 1];
-    return Math.min(
-      cell(row - 1, column) + 1,
-      cell(row, column - 1) + 1,
-      cell(row - 1, column - 1) + (same ? 0 : 1),
-      exchanged && row > 1 && column > 1 ? cell(row - 2, column - 2) + 1 : bound,
-    );
-  };
+  let older: number[] = [];
+  let old = Array.from({ length: other.length + 1 }, (_, column) => column);
+  let cells: number[] = [];
   let before = 0;
   for (let row = 1; row <= one.length; row += 1) {
-    const cells = [row];
-    table.push(cells);
-    let least = row;
-    for (let column = Math.max(1, row - bound); column <= Math.min(other.length, row + bound); column += 1) {
-      const errors = leastErrors(row, column);
-      cells[column] = errors;
-      least = Math.min(least, errors);
-    }
+    const least = fillRow({ cells, old, older }, { one, other, row, bound });
     // Every later cell grows from one of two rows: names that have nothing in common end here.
     if (least >= bound && before >= bound) return bound;
     before = least;
+    [older, old, cells] = [old, cells, older];
   }
-  return Math.min(bound, cell(one.length, other.length));
+  return Math.min(bound, old[other.length] ?? bound);
+}
+
+/** A row of the table, and the two above it. */
+interface Rows {
+  readonly cells: number[];
+  readonly old: readonly number[];
+  readonly older: readonly number[];
+}
+
+/** Fills a row and returns its least cell. What is not computed lies at or beyond the bound. */
+function fillRow(
+  { cells, old, older }: Rows,
+  { one, other, row, bound }: { one: string; other: string; row: number; bound: number },
+): number {
+  const from = Math.max(1, row - bound);
+  const to = Math.min(other.length, row + bound);
+  const [letter, letterBefore] = [one.charCodeAt(row - 1), one.charCodeAt(row - 2)];
+  let least = row;
+  let errors = from === 1 ? row : bound;
+  cells[from - 1] = errors;
+  for (let column = from; column <= to; column += 1) {
+    const another = other.charCodeAt(column - 1);
+    const replaced = (old[column - 1] ?? bound) + (letter === another ? 0 : 1);
+    errors = Math.min(replaced, errors + 1, (old[column] ?? bound) + 1);
+    if (letterBefore === another && letter === other.charCodeAt(column - 2))
+      errors = Math.min(errors, (older[column - 2] ?? bound) + 1);
+    cells[column] = errors;
+    least = Math.min(least, errors);
+  }
+  cells[to + 1] = bound;
+  return least;
 }
 
 /** Characters of a text that a message repeats. */

@@ -26,6 +26,8 @@ export const lifecycleEntry = z.object({
   seq: z.int(),
   kind: lifecycleKind,
   events: z.array(z.string()),
+  /** The version of each of these events that is bound then. Absent: they were unbound, or the runtime is of an older release. */
+  versions: z.record(z.string(), z.int()).optional(),
   /** Of an entry that pauses or resumes: for which cause. */
   cause: z.enum(['owner', 'account', 'operator']).nullable(),
   /** By the clock of the process that wrote it. */

@@ -109,7 +109,9 @@ export const deliveryRecord = z
     historyId: z
       .string()
       .nullable()
-      .describe('Id of the history entry that was sent: `webhook-id`. Null: a test.'),
+      .describe(
+        'Id of the history entry that was sent: `webhook-id`. Null: a test, or a loss that no entry tells.',
+      ),
     seq: ordinal.nullable().describe('Position of that entry in the journal. Null: a test.'),
     event: storedName.nullable().describe('Event that was executed. Null: no execution.'),
     state: deliveryState.describe('How far it has come.'),
@@ -199,7 +201,7 @@ export const webhookRpcs = {
     item: deliveryRecord,
   }),
   'webhooks.redeliver': one.write('POST', '/redeliver', 'Send an entry of the history once more', {
-    errors: ['history_entry_not_found', 'limit_reached', 'webhooks_unavailable'],
+    errors: ['history_entry_not_found', 'delivery_pending', 'limit_reached', 'webhooks_unavailable'],
     http: { bodyBytes },
     body: z
       .strictObject({ historyId: historyIdInPath })

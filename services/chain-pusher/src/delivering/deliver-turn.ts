@@ -12,10 +12,12 @@ import {
   markDue,
   moveTo,
   recordAttempt,
+  type Sent,
 } from '../store/webhooks/claimed-webhooks.js';
 import { type ClaimedDelivery, recordDelivery } from '../store/webhooks/delivery-store.js';
 import { deleteWebhooksOf } from '../store/webhooks/webhook-store.js';
-import type { Journals } from './read-journals.js';
+import { type Fork, findFork } from './find-fork.js';
+import type { Journals, Next } from './read-journals.js';
 import type { Place } from './rooms.js';
 import type { Send } from './send-request.js';
 import type { WebhookSignals } from './signals.js';
@@ -49,7 +51,7 @@ const REST_MS = 5000;
  *   next entry ─ not wanted ─→ passed over, written down with what comes next
  *   next entry ─ delivered ─→ position and outcome are committed together ─→ next entry
  *   next entry ─ failed ─→ outcome and next attempt are committed; the claim ends
- *   the journal has lost the position ─→ goes on with the entry `tail_lost`
+ *   the journal has lost the position ─→ goes on with the entry `tail_lost`, or with a delivery that says the same
  *   deployment deleted ─→ its webhooks are removed
  *
  * A process that dies between an answer and its commit leaves a claim that ends, and the entry is sent again.
@@ -66,36 +68,41 @@ export async function deliverTurn(
     return false;
   }
   const until = clock.monotonic() + TURN.ms;
-  const { seq: from } = webhook;
+  let { seq: from } = webhook;
   let head = webhook.seq;
+  const goesOn = async (found: Next) =>
+    found.is === 'lost' ? findFork(dependencies, webhook, found.head).catch(unread) : found;
   const pass = (seq: number, hash: string | null) => Object.assign(webhook, { seq, hash });
   for (let sent = 0, looked = 0; ; looked += 1) {
     const isOver = sent > 0 && (clock.monotonic() >= until || webhook.is_slow);
     if (signal.aborted || isOver || looked >= TURN.entries) return ended(db, webhook, from, head, false);
     const heard = dependencies.heard(webhook.deployment);
-    const next = await journals.next(webhook.deployment, webhook).catch((error: unknown) => unread(error));
+    const next = await journals.next(webhook.deployment, webhook).then(goesOn, unread);
     if (next === 'gone') return gone(db, webhook);
     if (next === 'away') return rested(db, webhook, from, head);
-    if (next.is === 'end' || (next.is === 'lost' && next.position === undefined)) {
+    if (next.is === 'end') {
       await ended(db, webhook, from, head, true);
       // While the claim held, what was heard made nothing due.
       if (heard === dependencies.heard(webhook.deployment)) return false;
       await markDue(db, [webhook.deployment]);
       return true;
     }
-    if (next.is === 'lost') {
-      const { seq = 0, hash = null } = next.position ?? {};
-      if (!(await moveTo(db, webhook, { seq, hash }, seq))) return false;
-      pass(seq, hash);
+    head = next.head;
+    if (next.is === 'fork') {
+      const told = await goOnAfter(dependencies, webhook, next, secrets, place);
+      if (told === 'ended') return ended(db, webhook, from, head, false);
+      if (!told.holds) return false;
+      sent += told.sent;
+      from = next.position.seq;
+      pass(from, next.position.hash);
       continue;
     }
     const { entry } = next;
-    head = next.head;
     if (entry.kind === 'deleted') return gone(db, webhook);
     if (isWanted(entry, webhook)) {
       const attempt = await attemptWith(dependencies, webhook.url, secrets, entry, place);
       if (attempt === 'ended') return ended(db, webhook, from, head, false);
-      if (!(await record(dependencies, webhook, entry, attempt, head, place))) return false;
+      if (!(await record(dependencies, webhook, sentOf(entry), attempt, head, place))) return false;
       sent += 1;
     }
     pass(entry.seq, entry.hash);
@@ -139,11 +146,35 @@ async function rested(db: Db, webhook: ClaimedWebhook, from: number, head: numbe
   return false;
 }
 
+const sentOf = (entry: DeliveredEntry): Sent => ({ ...entry, historyId: entry.id, position: entry });
+
+/** Goes on elsewhere after a loss, after the receiver was told where no entry tells it. */
+async function goOnAfter(
+  dependencies: TurnDependencies,
+  webhook: ClaimedWebhook,
+  { position, head, lostFrom }: Fork,
+  secrets: readonly string[],
+  place: Place,
+): Promise<'ended' | { readonly holds: boolean; readonly sent: number }> {
+  if (lostFrom === null) return { holds: await moveTo(dependencies.db, webhook, position, head), sent: 0 };
+  const attempt = await attemptWith(dependencies, webhook.url, secrets, lossEntry(webhook, lostFrom), place);
+  if (attempt === 'ended') return attempt;
+  const executedAt = new Date(dependencies.clock.now()).toISOString();
+  const what = { historyId: null, seq: lostFrom, event: null, executedAt, position };
+  return { holds: await record(dependencies, webhook, what, attempt, head, place), sent: 1 };
+}
+
+/** Says what a `tail_lost` says that the journal does not have. The same id whenever this loss is told. */
+const lossEntry = ({ id, deployment, seq: lost, hash }: ClaimedWebhook, seq: number) => ({
+  id: `lost-${id}-${hash ?? lost}`,
+  body: JSON.stringify({ kind: 'tail_lost', deployment, seq }),
+});
+
 /** Resolves with whether the turn goes on. */
 async function record(
   { db, signals, random, slowMs }: TurnDependencies,
   webhook: ClaimedWebhook,
-  entry: DeliveredEntry,
+  what: Sent,
   attempt: Attempt,
   head: number,
   place: Place,
@@ -151,7 +182,7 @@ async function record(
   const before = { failures: webhook.failures, failingMs: webhook.failing_ms };
   const after = afterAttempt(attempt, before, random());
   const isSlow = after.step !== 'delivered' || (attempt.durationMs > slowMs && place.isSlow());
-  const holds = await recordAttempt(db, webhook, entry, { attempt, after, head, isSlow });
+  const holds = await recordAttempt(db, webhook, what, { attempt, after, head, isSlow });
   signals.attempted(after.step, attempt.durationMs);
   Object.assign(webhook, { failures: 0, failing_ms: 0, is_slow: isSlow });
   return holds && after.step === 'delivered';

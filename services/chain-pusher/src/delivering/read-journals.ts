@@ -1,6 +1,5 @@
 import { type Bus, serviceCall } from '@orrery/bus';
 import { type JournalFact, runtimeContract } from '@orrery/contracts';
-import { findReplacement } from '@orrery/service-host';
 import { type Clock, createSemaphore } from '@orrery/service-kit';
 import { LRUCache } from 'lru-cache';
 import { type DeliveredEntry, deliveredEntry } from '../core/webhooks/delivered-entry.js';
@@ -15,8 +14,8 @@ export interface Position {
 export type Next =
   | { readonly is: 'entry'; readonly entry: DeliveredEntry; readonly head: number }
   | { readonly is: 'end' }
-  /** The journal does not have the entry of the position any more. It goes on after `position`; undefined: not yet. */
-  | { readonly is: 'lost'; readonly position: Position | undefined };
+  /** The journal does not have the entry of the position any more. */
+  | { readonly is: 'lost'; readonly head: number };
 
 export type Journals = ReturnType<typeof readJournals>;
 
@@ -68,21 +67,6 @@ export function readJournals(bus: Pick<Bus, 'call'>, clock: Clock, signal: Abort
     reading.set(key, begun);
     return begun;
   };
-  const afterLoss = async (deployment: string, { seq }: Position, head: number): Promise<Next> => {
-    kept.clear();
-    const read = async (after: number): Promise<readonly JournalFact[]> =>
-      (await range(deployment, after, PAGE)).entries;
-    const found = await findReplacement(read, seq, Math.min(head, seq));
-    // The runtime writes what was lost when it next commits to the journal.
-    if (found === undefined || (found.kind !== 'tail_lost' && head <= seq))
-      return { is: 'lost', position: undefined };
-    const position =
-      found.kind === 'tail_lost'
-        ? { seq: found.seq - 1, hash: found.prevHash }
-        : { seq: found.seq, hash: found.hash };
-    return { is: 'lost', position };
-  };
-
   return {
     next: async (deployment: string, position: Position): Promise<Next> => {
       const follows = ({ entry }: Kept) =>
@@ -93,12 +77,25 @@ export function readJournals(bus: Pick<Bus, 'call'>, clock: Clock, signal: Abort
       const { first, second, head } = await pageAfter(deployment, Math.max(0, position.seq - 1));
       const next = position.seq === 0 ? first : second;
       const isKnown = position.hash === null || position.seq === 0 || first?.entry.hash === position.hash;
-      if (!isKnown || head < position.seq) return afterLoss(deployment, position, head);
+      if (!isKnown || head < position.seq) {
+        kept.clear();
+        return { is: 'lost', head };
+      }
       return next === undefined ? { is: 'end' } : { is: 'entry', ...next };
     },
     /** One entry, by its place. Undefined: the journal has none there. */
     at: async (deployment: string, seq: number): Promise<DeliveredEntry | undefined> =>
       (await pageAfter(deployment, seq - 1)).first?.entry,
+    /** One entry as the journal has it now. Undefined: it has none there. */
+    factAt: async (deployment: string, seq: number): Promise<JournalFact | undefined> =>
+      (await range(deployment, seq - 1, 1)).entries[0],
+    /** The numbers of the entries `tail_lost`, as far as the runtime tells them. */
+    tailsLost: async (deployment: string): Promise<number[]> => {
+      const call = serviceCall('chain-pusher', clock, CALL_TIMEOUT_MS, signal);
+      const read = runtimeContract.rpcs['lifecycle.read'];
+      const { entries } = await bus.call(read, { deployment, after: 0 }, call);
+      return entries.flatMap(({ kind, seq }) => (kind === 'tail_lost' ? [seq] : []));
+    },
     /** Where the journal ends now. */
     head: async (deployment: string): Promise<{ seq: number; hash: string | null }> => {
       const { head } = await range(deployment, Number.MAX_SAFE_INTEGER, 1);

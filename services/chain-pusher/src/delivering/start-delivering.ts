@@ -7,7 +7,7 @@ import type { Seal } from '../core/webhooks/seal.js';
 import type { Db } from '../store/tables/schema.js';
 import { claimWebhooks, webhookBacklog } from '../store/webhooks/claimed-webhooks.js';
 import { claimDeliveries, pruneDeliveries } from '../store/webhooks/delivery-store.js';
-import { reseal } from '../store/webhooks/webhook-store.js';
+import { reseal } from '../store/webhooks/webhook-secrets.js';
 import { type Resolve, resolveName } from './connect-to.js';
 import { deliverAsked, deliverTurn, type TurnDependencies } from './deliver-turn.js';
 import { type FollowedDeployments, followDeployments } from './follow-deployments.js';
@@ -109,8 +109,8 @@ export async function startDelivering(options: DeliveringOptions): Promise<Deliv
     intervalMs: MEASURE_MS,
     runOnce: async () => {
       signals.backlog(await webhookBacklog(db));
-      const isMore = (await pruneDeliveries(db)) || (await reseal(db, seal)) > 0;
-      return isMore ? 'more' : 'idle';
+      await reseal(db, seal);
+      return (await pruneDeliveries(db)) ? 'more' : 'idle';
     },
   });
   let followed: FollowedDeployments | undefined;

@@ -15,14 +15,15 @@ import type { Seal } from '../core/webhooks/seal.js';
 import { secretText } from '../core/webhooks/signature.js';
 import { toDeliveryRecord, toWebhookRecord } from '../core/webhooks/webhook-record.js';
 import type { Db } from '../store/tables/schema.js';
-import { type AskedFor, listDeliveries, queueDelivery } from '../store/webhooks/delivery-store.js';
+import { type AskedFor, lastTried, listDeliveries, queueDelivery } from '../store/webhooks/delivery-store.js';
+import { replaceSecret } from '../store/webhooks/webhook-secrets.js';
 import {
   deleteWebhook,
   findWebhook,
   insertWebhook,
   listWebhooks,
-  replaceSecret,
   updateWebhook,
+  type WebhookRow,
 } from '../store/webhooks/webhook-store.js';
 import { type Path, relationOf } from './relation.js';
 
@@ -64,12 +65,11 @@ export function webhookHandlers(dependencies: WebhookDependencies): Handlers<typ
   const ask = async (
     params: Path & { webhookId: string },
     call: CallContext,
-    asked: () => Promise<AskedFor>,
+    asked: (webhook: WebhookRow) => Promise<AskedFor>,
   ) => {
     const key = await keyOf(params, call);
     const { changed } = sending();
-    await findWebhook(db, key);
-    const row = await queueDelivery(db, key, await asked());
+    const row = await queueDelivery(db, key, await asked(await findWebhook(db, key)));
     changed(key.deployment);
     return { data: toDeliveryRecord(row) };
   };
@@ -112,8 +112,9 @@ export function webhookHandlers(dependencies: WebhookDependencies): Handlers<typ
     },
     'webhooks.rotateSecret': async ({ params, query }, call) => {
       const key = await keyOf(params, call);
-      const { secret, sealed } = newSecret(sending().seal, key.id.toLowerCase());
-      const row = await replaceSecret(db, key, sealed, query.graceSeconds ?? GRACE_SECONDS);
+      const { seal } = sending();
+      const { secret, sealed } = newSecret(seal, key.id.toLowerCase());
+      const row = await replaceSecret(db, seal, key, sealed, query.graceSeconds ?? GRACE_SECONDS);
       return { data: { ...toWebhookRecord(row), secret } };
     },
     'webhooks.test': ({ params }, call) => ask(params, call, async () => TEST),
@@ -123,12 +124,17 @@ export function webhookHandlers(dependencies: WebhookDependencies): Handlers<typ
       return { data: rows.map(toDeliveryRecord), pagination: paginationOf(query, total) };
     },
     'webhooks.redeliver': ({ params, body }, call) =>
-      ask(params, call, async () => ({
-        kind: 'redelivery',
-        ...(await executionOf(dependencies, params, body.historyId, call)),
-      })),
+      ask(params, call, async (webhook) => {
+        const execution = await executionOf(dependencies, params, body.historyId, call);
+        if (execution.seq > (await lastTried(db, webhook)))
+          throw new ServiceError('delivery_pending', STILL_TO_COME);
+        return { kind: 'redelivery', ...execution };
+      }),
   };
 }
+
+/** A receiver that takes a later entry before those in between passes over them. */
+const STILL_TO_COME = 'The webhook has not come to this entry yet: it is sent in its turn.';
 
 const UNAVAILABLE = 'This server sends no webhooks: its operator has set no WEBHOOK_KEYS.';
 const TEST: AskedFor = { kind: 'test', history_id: null, seq: null, event: null };
@@ -173,7 +179,7 @@ async function executionOf(
   { worldAddress, address }: Path,
   historyId: string,
   call: CallContext,
-): Promise<Omit<AskedFor, 'kind'>> {
+): Promise<Omit<AskedFor, 'kind'> & { readonly seq: number }> {
   const { data } = await bus.call(
     runtimeContract.rpcs['history.get'],
     { params: { worldAddress, address, historyId }, query: {}, headers: {}, body: {} },

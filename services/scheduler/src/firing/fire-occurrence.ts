@@ -46,7 +46,7 @@ export async function fireOccurrence(
     return resultOf(await bus.call(rpc, request, asSchedule(event, clock, signal, kind === 'due')));
   } catch (thrown) {
     // The definition changed after the first sending had been executed.
-    return isReused(thrown) ? askOutcome({ bus, clock }, occurrence, signal, thrown) : resultOfError(thrown);
+    return isReused(thrown) ? askOutcome({ bus, clock }, occurrence, signal) : resultOfError(thrown);
   }
 }
 
@@ -59,15 +59,14 @@ async function askOutcome(
   { bus, clock }: FireContext,
   occurrence: ClaimedOccurrence,
   signal: AbortSignal,
-  refusal: unknown,
 ): Promise<SendResult> {
   const { deployment, event, attempt } = occurrence;
   const request = { deployment, scope: 'occurrence' as const, key: keyOf(occurrence, attempt) };
   try {
     const rpc = runtimeContract.rpcs['executions.outcomeOf'];
     const outcome = await bus.call(rpc, request, asSchedule(event, clock, signal));
-    // Its outcome was stored once and acknowledged.
-    return outcome.state === 'unknown' ? resultOfError(refusal) : resultOf(outcome);
+    // The scheduler's database has gone back since its outcome, or that of a later one, was stored and acknowledged.
+    return outcome.state === 'unknown' ? { kind: 'skipped', reason: 'decided_before' } : resultOf(outcome);
   } catch (thrown) {
     return resultOfError(thrown);
   }

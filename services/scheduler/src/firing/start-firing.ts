@@ -24,7 +24,7 @@ const DECIDED_FIRST = 100;
 /** Outcomes are acknowledged together, this often, in milliseconds. */
 const ACKNOWLEDGE_MS = 30_000;
 
-const NOTHING: ClaimedDue = { due: 0, occurrences: [] };
+const NOTHING: ClaimedDue = { due: 0, occurrences: [], isMore: false };
 /** Whether there may be more than was asked for. */
 const isAll = (found: number, limit: number): boolean => limit > 0 && found >= limit;
 
@@ -41,7 +41,7 @@ export function startFiring(dependencies: FiringDependencies): Firing {
   });
   let alarm = new AbortController();
   let isStopped = false;
-  /** The last claim took all that it asked for. */
+  /** The last claim took all that it asked for, or had no time for it. */
   let isBehind = false;
   let alarmAt = Number.POSITIVE_INFINITY;
   /** An earlier alarm stays: it looks for itself what is next. */
@@ -70,7 +70,7 @@ export function startFiring(dependencies: FiringDependencies): Firing {
     const claimed = limits.fresh === 0 ? NOTHING : await claimDue(db, now, limits.fresh);
     dispatcher.take('fresh', claimed.occurrences, now);
     signals.decided(claimed.due);
-    isBehind = isAll(claimed.due, limits.fresh);
+    isBehind = claimed.isMore || isAll(claimed.due, limits.fresh);
     if (isAll(again.length, limits.again) || isBehind) return 'more' as const;
     const next = await nextDueAt(db, { again: limits.again > 0, fresh: limits.fresh > 0 });
     const wait = next === undefined ? LOOK_MS : next - (await databaseNow());

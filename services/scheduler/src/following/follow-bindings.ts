@@ -49,12 +49,13 @@ export async function followBindings(dependencies: FollowDependencies): Promise<
     signal,
   });
   const shared = { clock, logger, signal };
+  const compareHeads = createHeadComparison(dependencies);
   return [
     startPollLoop({
       ...shared,
       name: 'lifecycle heads',
       intervalMs: reconcileMs,
-      runOnce: (stopping) => unlessAway(() => compareHeads(dependencies, stopping), dependencies),
+      runOnce: (stopping) => unlessAway(() => compareHeads(stopping), dependencies),
     }),
     startPollLoop({
       ...shared,
@@ -76,16 +77,24 @@ async function unlessAway(work: () => Promise<void>, { logger }: Pick<FollowDepe
   return 'idle' as const;
 }
 
-/** Where the last pass began is stored: after days off, only what has changed since is compared. */
-async function compareHeads(dependencies: FollowDependencies, signal: AbortSignal): Promise<void> {
-  const { db, syncs } = dependencies;
+/**
+ * Compares all heads once in each process, page by page: journals that came back from a backup have heads that changed long
+ * ago, as have those that a runtime of an older release wrote to. From then on, only what has changed since the last pass of
+ * any process.
+ */
+function createHeadComparison({ db, bus, clock, syncs }: FollowDependencies) {
   const take = async (heads: Heads) => {
     const behind = await behindOf(db, heads);
     if (behind.length > 0) await syncs.want(behind);
   };
-  const asked = { ...dependencies, service: 'scheduler', of: 'lifecycle', take } as const;
-  const until = await readHeads(asked, await readProgress(db), signal);
-  if (until !== null) await storeProgress(db, until);
+  let hasPassed = false;
+  return async (signal: AbortSignal): Promise<void> => {
+    const asked = { bus, clock, service: 'scheduler', of: 'lifecycle', take } as const;
+    const until = await readHeads(asked, hasPassed ? await readProgress(db) : null, signal);
+    if (until === null) return;
+    hasPassed = true;
+    await storeProgress(db, until);
+  };
 }
 
 /** Asks the catalog, a page at a time, which of the drafts that are bound have changed. */

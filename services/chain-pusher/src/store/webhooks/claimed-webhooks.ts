@@ -67,7 +67,7 @@ export const markDue = (db: Db, deployments: readonly string[]) =>
 export async function recordAttempt(
   db: Db,
   { id, claim }: ClaimedWebhook,
-  entry: DeliveredEntry,
+  sent: Sent,
   { attempt, after, head, isSlow }: Outcome,
 ): Promise<boolean> {
   const status = attempt.status ?? null;
@@ -76,22 +76,30 @@ export async function recordAttempt(
   const { rows } = await sql`
     with moved as (
       update webhooks set
-        ${after.step === 'delivered' ? delivered(entry) : failed(after, entry)},
-        problem = ${problem}::jsonb, is_slow = ${isSlow}, head_seq = greatest(${head}::bigint, ${entry.seq}::bigint),
+        ${after.step === 'delivered' ? delivered(sent) : failed(after, sent)},
+        problem = ${problem}::jsonb, is_slow = ${isSlow}, head_seq = greatest(${head}::bigint, ${sent.seq}::bigint),
         last_number = last_number + (open_number is null)::int
       where id = ${id} and claim = ${claim}
       returning id, coalesce((select known.open_number from webhooks known where known.id = ${id}), last_number) as number
     )
     insert into webhook_deliveries as known (webhook_id, number, kind, history_id, seq, event, state, attempts,
       response_status, problem, duration_ms, attempted_at)
-    select id, number, 'entry', ${entry.id}::uuid, ${entry.seq}::bigint, ${entry.event}::text, ${state}, 1,
+    select id, number, 'entry', ${sent.historyId}::uuid, ${sent.seq}::bigint, ${sent.event}::text, ${state}, 1,
       ${status}::int, ${problem}::jsonb, ${Math.round(attempt.durationMs)}::int, now()
     from moved
-    on conflict (webhook_id, number) do update set state = excluded.state, attempts = known.attempts + 1,
+    on conflict (webhook_id, number) do update set history_id = excluded.history_id, seq = excluded.seq,
+      event = excluded.event, state = excluded.state, attempts = known.attempts + 1,
       response_status = excluded.response_status, problem = excluded.problem, duration_ms = excluded.duration_ms,
       attempted_at = excluded.attempted_at
     returning number`.execute(db);
   return rows.length > 0;
+}
+
+/** What an attempt was of: an entry, or, where `historyId` is null, that entries from a number on are lost. */
+export interface Sent extends Pick<DeliveredEntry, 'seq' | 'event' | 'executedAt'> {
+  readonly historyId: string | null;
+  /** The entry that the webhook is done with once it is taken. */
+  readonly position: { readonly seq: number; readonly hash: string | null };
 }
 
 export interface Outcome {
@@ -105,10 +113,10 @@ export interface Outcome {
 
 const renewed = sql`claimed_until = now() + ${CLAIM_SECONDS} * interval '1 second'`;
 
-const delivered = ({ seq, hash }: DeliveredEntry) => sql`
+const delivered = ({ position: { seq, hash } }: Sent) => sql`
   seq = ${seq}, hash = ${hash}, failures = 0, failing_since = null, waiting_since = null, open_number = null, ${renewed}`;
 
-const failed = (after: Exclude<AfterAttempt, { step: 'delivered' }>, { executedAt }: DeliveredEntry) => sql`
+const failed = (after: Exclude<AfterAttempt, { step: 'delivered' }>, { executedAt }: Sent) => sql`
   failures = failures + 1, failing_since = coalesce(failing_since, now()), waiting_since = ${executedAt}::timestamptz,
   open_number = coalesce(open_number, last_number + 1), claim = null, claimed_until = null,
   ${

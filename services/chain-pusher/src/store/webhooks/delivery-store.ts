@@ -2,6 +2,7 @@ import { type DeliveryRecord, ServiceError, WEBHOOK_LIMITS } from '@orrery/contr
 import { countUpTo, page, transaction } from '@orrery/database';
 import { type Selectable, sql } from 'kysely';
 import { type Attempt, problemOf } from '../../core/webhooks/after-attempt.js';
+import type { Taken } from '../../core/webhooks/standing-entries.js';
 import type { ChainPusherSchema, Db } from '../tables/schema.js';
 import { type ClaimBounds, isNotCrowded } from './claimed-webhooks.js';
 import { findWebhook, notFound, type WebhookKey, type WebhookRow } from './webhook-store.js';
@@ -56,6 +57,20 @@ export const queueDelivery = (db: Db, key: WebhookKey, asked: AskedFor): Promise
       .returningAll()
       .executeTakeFirstOrThrow();
   });
+
+/** The last entry that a webhook is done with, or is trying to deliver. */
+export async function lastTried(
+  db: Db,
+  { id, seq, open_number }: Pick<WebhookRow, 'id' | 'seq' | 'open_number'>,
+): Promise<number> {
+  const open = await db
+    .selectFrom('webhook_deliveries')
+    .select('seq')
+    .where('webhook_id', '=', id)
+    .where('number', '=', open_number)
+    .executeTakeFirst();
+  return Math.max(seq, open?.seq ?? 0);
+}
 
 /** A delivery that was asked for, and where it goes. */
 export type ClaimedDelivery = Pick<DeliveryRow, 'webhook_id' | 'number' | 'seq' | 'history_id'> &
@@ -119,4 +134,21 @@ export async function pruneDeliveries(db: Db): Promise<boolean> {
       limit ${PRUNED}
     ) old where d.webhook_id = old.id and d.number = old.number`.execute(db);
   return Number(numAffectedRows ?? 0) >= LOOKED_AT;
+}
+
+/** What the receiver of a webhook has taken by itself, newest first, as far as it is kept. */
+export async function takenEntries(db: Db, webhookId: string): Promise<Taken[]> {
+  const { rows } = await sql<Taken>`
+    select history_id as "historyId", seq from webhook_deliveries
+    where webhook_id = ${webhookId} and kind = 'entry' and state = 'delivered' and seq is not null
+    order by number desc limit ${deliveriesKept}`.execute(db);
+  return rows;
+}
+
+/** From when on, in milliseconds, a webhook has taken nothing of which no delivery is kept. */
+export async function firstNotTaken(db: Db, webhookId: string): Promise<number> {
+  const { rows } = await sql<{ since: Date }>`
+    select greatest(created_at, now() - ${deliveriesKeptDays} * interval '1 day') as since
+    from webhooks where id = ${webhookId}`.execute(db);
+  return rows[0]?.since.getTime() ?? 0;
 }

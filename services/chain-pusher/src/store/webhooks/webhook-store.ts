@@ -1,8 +1,7 @@
 import { type RequestOf, ServiceError, WEBHOOK_LIMITS, type webhookRpcs } from '@orrery/contracts';
 import { countUpTo, page, transaction } from '@orrery/database';
 import { type Selectable, sql } from 'kysely';
-import type { Seal } from '../../core/webhooks/seal.js';
-import type { ChainPusherSchema, Db, Trx } from '../tables/schema.js';
+import type { ChainPusherSchema, Db } from '../tables/schema.js';
 
 export type WebhookRow = Selectable<ChainPusherSchema['webhooks']>;
 type Body<Name extends keyof typeof webhookRpcs> = RequestOf<(typeof webhookRpcs)[Name]>['body'];
@@ -151,60 +150,8 @@ export async function deleteWebhook(db: Db, key: WebhookKey): Promise<void> {
 export const deleteWebhooksOf = (db: Db, deployments: readonly string[]) =>
   db.deleteFrom('webhooks').where('deployment', 'in', deployments).execute();
 
-/** The secret before signs too, for so many seconds. @throws `webhook_not_found` */
-export async function replaceSecret(
-  db: Db,
-  key: WebhookKey,
-  secret: string,
-  graceSeconds: number,
-): Promise<WebhookRow> {
-  await findWebhook(db, key);
-  const { rows } = await sql<WebhookRow>`
-    update webhooks set
-      old_secret = case when ${graceSeconds}::int > 0 then secret end,
-      old_secret_until = now() + ${graceSeconds} * interval '1 second',
-      secret = ${secret}, claim = null, claimed_until = null, updated_at = now()
-    where id = ${key.id} returning *`.execute(db);
-  const [row] = rows;
-  if (row === undefined) throw notFound();
-  return row;
-}
-
 /** The deployments that have webhooks. */
 export async function deploymentsWithWebhooks(db: Db): Promise<ReadonlySet<string>> {
   const rows = await db.selectFrom('webhooks').select('deployment').distinct().execute();
   return new Set(rows.map(({ deployment }) => deployment));
-}
-
-/** Texts that are encrypted anew in one transaction. */
-const RESEALED = 100;
-
-/** Encrypts secrets with the first key that another one has closed. Resolves with how many there were in this turn. */
-export const reseal = (db: Db, seal: Seal): Promise<number> =>
-  transaction(db, async (trx) => {
-    const { rows } = await sql<Pick<WebhookRow, 'id' | 'secret' | 'old_secret'>>`
-      select id, secret, old_secret from webhooks
-      where not starts_with(secret, ${seal.current}) or not starts_with(old_secret, ${seal.current})
-      order by id limit ${RESEALED} for update skip locked`.execute(trx);
-    const changed = await Promise.all(rows.map((row) => resealed(trx, seal, row)));
-    return changed.filter(Boolean).length;
-  });
-
-async function resealed(
-  trx: Trx,
-  seal: Seal,
-  { id, secret, old_secret: old }: Pick<WebhookRow, 'id' | 'secret' | 'old_secret'>,
-): Promise<boolean> {
-  const again = (text: string | null) => {
-    const opened = text === null ? undefined : seal.open(text, id);
-    return opened === undefined ? text : seal.close(opened, id);
-  };
-  // What no key opens stays as it is: the key may come back.
-  if (seal.open(secret, id) === undefined) return false;
-  await trx
-    .updateTable('webhooks')
-    .set({ secret: again(secret) ?? secret, old_secret: again(old) })
-    .where('id', '=', id)
-    .execute();
-  return true;
 }

@@ -114,6 +114,7 @@ async function entriesAfter(trx: Trx, deploymentId: number, after: number): Prom
     // What `IS_LIFECYCLE` leaves.
     kind: kind as LifecycleEntry['kind'],
     events: eventsOf(input),
+    ...versionsOf(input),
     cause: kind === 'paused' || kind === 'resumed' ? causeOf(input) : null,
     at: executed_at.toISOString(),
   }));
@@ -123,6 +124,12 @@ async function entriesAfter(trx: Trx, deploymentId: number, after: number): Prom
 function eventsOf({ bindings = [], events = [] }: JsonObject): string[] {
   const bound = (bindings as { event: string }[]).map(({ event }) => event);
   return [...bound, ...(events as string[])];
+}
+
+function versionsOf({ bindings }: JsonObject): Pick<LifecycleEntry, 'versions'> {
+  if (bindings === undefined) return {};
+  const bound = bindings as { event: string; eventVersion: number }[];
+  return { versions: Object.fromEntries(bound.map(({ event, eventVersion }) => [event, eventVersion])) };
 }
 
 const causeOf = ({ by }: JsonObject): LifecycleEntry['cause'] =>

@@ -176,10 +176,15 @@ export async function acceptDisagreements(db: Db, directory: DirectoryDb): Promi
   const next = JSON.stringify(
     accepted.map((one) => ({ ...one, generation: Math.max(one.here, one.there) + 1 })),
   );
+  // Their heads look changed: who compares heads has those of a time after the backup.
   await sql`
-    update partitions p set generation = n.generation
-    from jsonb_to_recordset(cast(${next} as jsonb)) as n (partition smallint, here bigint, generation bigint)
-    where p.id = n.partition and p.generation = n.here`.execute(db);
+    with raised as (
+      update partitions p set generation = n.generation
+      from jsonb_to_recordset(cast(${next} as jsonb)) as n (partition smallint, here bigint, generation bigint)
+      where p.id = n.partition and p.generation = n.here returning p.id
+    )
+    update journal_heads set active_minute = floor(extract(epoch from now()) / 60)::integer
+    where deployment_id % 64 in (select id from raised)`.execute(db);
   await sql`
     update homes h set generation = n.generation
     from jsonb_to_recordset(cast(${next} as jsonb)) as n (partition smallint, there bigint, generation bigint)

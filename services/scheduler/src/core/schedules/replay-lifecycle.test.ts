@@ -1,6 +1,6 @@
 import type { LifecycleEntry } from '@orrery/contracts';
 import { describe, expect, it } from 'vitest';
-import { pauseCausesAfter, replayLifecycle } from './replay-lifecycle.js';
+import { correctedTimes, pauseCausesAfter, replayLifecycle } from './replay-lifecycle.js';
 import type { Timing } from './schedule-rules.js';
 
 const MINUTE = 60_000;
@@ -30,6 +30,7 @@ const base = {
   isPaused: false,
   cron: every,
   isSameVersion: true,
+  versionBefore: 1,
   now: NOON + 20 * MINUTE + 1,
   since: 0,
 };
@@ -140,6 +141,73 @@ describe('replayLifecycle', () => {
     const entries = [entry('bindings_updated', 2.5, { events: ['train'] })];
     expect(replayLifecycle(timing, { ...base, entries })).toEqual({ timing, ledger: [], pauseEnded: null });
   });
+});
+
+describe('entries that name the versions that they bind', () => {
+  const bound = (kind: LifecycleEntry['kind'], minute: number, version: number) =>
+    entry(kind, minute, { events: ['train'], versions: { train: version } });
+  const removed = (minute: number) => entry('binding_removed', minute, { events: ['train'] });
+  const other = { ...base, cron: fifth, isSameVersion: false };
+
+  it('tell a change of the version from one of the chains alone', () => {
+    const entries = [bound('bindings_updated', 2.5, 2), bound('bindings_updated', 12.5, 2)];
+    const replay = replayLifecycle(timing, { ...other, entries });
+    expect(minutes(replay.ledger)).toEqual([
+      ['missed', 1, null],
+      ['missed', 2, null],
+    ]);
+    expect(replay.timing).toMatchObject({ cron: fifth, nextAt: NOON + 5 * MINUTE });
+  });
+
+  it('tell that another version was bound in between', () => {
+    const entries = [bound('bindings_updated', 2.5, 2), bound('bindings_updated', 12.5, 1)];
+    const replay = replayLifecycle(timing, { ...base, entries });
+    expect(minutes(replay.ledger)).toEqual([
+      ['missed', 1, null],
+      ['missed', 2, null],
+    ]);
+    expect(replay.timing).toMatchObject({ cron: every, nextAt: NOON + 13 * MINUTE });
+  });
+
+  it('tell that the version stayed', () => {
+    const entries = [bound('bindings_updated', 2.5, 1)];
+    expect(replayLifecycle(timing, { ...base, entries })).toEqual({ timing, ledger: [], pauseEnded: null });
+    const edited = replayLifecycle(timing, { ...base, entries, cron: fifth });
+    expect(edited.timing).toMatchObject({ nextAt: NOON + 25 * MINUTE });
+  });
+
+  it('tell of removals', () => {
+    const entries = [removed(2.5), bound('bindings_added', 10.5, 1), bound('bindings_updated', 15, 1)];
+    expect(replayLifecycle(timing, { ...base, entries }).timing.nextAt).toBe(NOON + 11 * MINUTE);
+    const gone = replayLifecycle(timing, {
+      ...base,
+      entries: [removed(2.5)],
+      cron: null,
+      isSameVersion: false,
+    });
+    expect(gone.timing).toMatchObject({ cron: null, nextAt: null });
+    const none = { ...timing, cron: null, nextAt: null, decidedUntil: 0 };
+    const first = { ...base, versionBefore: null, isSameVersion: false };
+    const added = [bound('bindings_added', 5.5, 1), bound('bindings_updated', 9, 1)];
+    expect(replayLifecycle(none, { ...first, entries: added }).timing.nextAt).toBe(NOON + 6 * MINUTE);
+  });
+
+  it('are as those of an older release where some name none', () => {
+    const entries = [
+      bound('bindings_updated', 2.5, 2),
+      entry('bindings_updated', 12.5, { events: ['train'] }),
+    ];
+    expect(replayLifecycle(timing, { ...other, entries }).timing.nextAt).toBe(NOON + 15 * MINUTE);
+  });
+});
+
+it('times are corrected by what the clock of who answered is certainly wrong by', () => {
+  const entries = [entry('paused', 0)];
+  const minuteAt = (now: number) => {
+    const [one] = correctedTimes(entries, NOON + now * MINUTE, [NOON + 10 * MINUTE, NOON + 11 * MINUTE]);
+    return (Date.parse(one?.at ?? '') - NOON) / MINUTE;
+  };
+  expect([8, 10, 10.5, 11, 14].map(minuteAt)).toEqual([2, 0, 0, 0, -3]);
 });
 
 describe('what pauses a deployment', () => {

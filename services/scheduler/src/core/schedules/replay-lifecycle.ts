@@ -1,5 +1,6 @@
 import type { LifecycleEntry } from '@orrery/contracts';
 import type { CronSchedule } from '@orrery/expressions';
+import { timestampOf } from '@orrery/service-kit';
 import { changeTiming, isSameCron, type LedgerRow, type Timing } from './schedule-rules.js';
 
 /** What happened to a deployment since its schedule was last synced. */
@@ -14,6 +15,8 @@ export interface Replayed {
   readonly cron: CronSchedule | null;
   /** The version that is bound is the one that was. */
   readonly isSameVersion: boolean;
+  /** The number of the version that was bound before the entries; null where none was. */
+  readonly versionBefore: number | null;
   readonly now: number;
   /** None of the entries had been written then, by the database's clock. */
   readonly since: number;
@@ -57,18 +60,38 @@ export function replayLifecycle(timing: Timing, replayed: Replayed): Replay {
   return state;
 }
 
-/**
- * The entry with which the old definition ended, and the one with which the present one began. Where both are the same,
- * only a removal ends it: other entries may have changed no more than the binding's chains.
- */
-function turningPoints(
-  timing: Timing,
-  { event, entries, cron, isSameVersion }: Replayed,
-): Record<'ended' | 'begun', LifecycleEntry | undefined> {
+/** The entry with which the old definition ended, and the one with which the present one began. */
+type TurningPoints = Record<'ended' | 'begun', LifecycleEntry | undefined>;
+
+const isRemoval = ({ kind }: LifecycleEntry) => kind === 'binding_removed';
+
+function turningPoints(timing: Timing, replayed: Replayed): TurningPoints {
+  const { event, entries, versionBefore } = replayed;
   const touching = entries.filter(({ events }) => events.includes(event));
+  const bound = touching.map((entry) => ({ entry, version: entry.versions?.[event] }));
+  const isKnown = bound.every(({ entry, version }) => isRemoval(entry) || version !== undefined);
+  if (!isKnown) return turningPointsWithoutVersions(timing, replayed, touching);
+  let current = versionBefore;
+  const turning = bound.flatMap(({ entry, version = null }) => {
+    // Other entries have changed no more than the binding's chains.
+    const isTurn = isRemoval(entry) || version !== current;
+    current = version;
+    return isTurn ? [entry] : [];
+  });
+  return { ended: turning[0], begun: turning.findLast((entry) => !isRemoval(entry)) };
+}
+
+/**
+ * What a runtime of an older release tells. Where the definition before and the present one are the same, only a removal ends it:
+ * other entries may have changed no more than the binding's chains.
+ */
+function turningPointsWithoutVersions(
+  timing: Timing,
+  { cron, isSameVersion }: Replayed,
+  touching: readonly LifecycleEntry[],
+): TurningPoints {
   const isSame = isSameVersion && isSameCron(timing.cron, cron);
   if (!isSame) return { ended: touching[0], begun: touching.at(-1) };
-  const isRemoval = ({ kind }: LifecycleEntry) => kind === 'binding_removed';
   const last = touching.findLastIndex(isRemoval);
   return { ended: touching.find(isRemoval), begun: last === -1 ? undefined : touching[last + 1] };
 }
@@ -85,6 +108,20 @@ function merge(before: Replay, { timing, ledger, pauseEnded }: ReturnType<typeof
     ledger: [...closed, ...ledger],
     pauseEnded: begun === undefined ? (pauseEnded ?? before.pauseEnded) : before.pauseEnded,
   };
+}
+
+/**
+ * Entries with their times by the clock of who asked, `between` two moments of it. Only what the clock of who answered, which
+ * said `now`, is certainly wrong by is corrected: the way there and back is no error of it.
+ */
+export function correctedTimes(
+  entries: readonly LifecycleEntry[],
+  now: number,
+  between: readonly [from: number, until: number],
+): readonly LifecycleEntry[] {
+  const offset = Math.min(Math.max(now, between[0]), between[1]) - now;
+  if (offset === 0) return entries;
+  return entries.map((entry) => ({ ...entry, at: timestampOf(Date.parse(entry.at) + offset) }));
 }
 
 /** What pauses a deployment after these entries. What they do not tell is taken from how it is now. */

@@ -69,6 +69,15 @@ describe('changeTiming', () => {
     expect(resumed).toMatchObject({ pauseEnded: NOON + 90_000, timing: { nextAt: NOON + 2 * MINUTE } });
   });
 
+  it('a pause says what pauses, whatever began it', () => {
+    const unbound = { ...active, cron: null, nextAt: null };
+    const reasonOf = (paused: Partial<Timing>) =>
+      changeTiming({ ...unbound, ...paused }, { cron: every }, NOON, 'binding_changed').ledger[0]?.reason;
+    expect(reasonOf({ deploymentPaused: true })).toBe('deployment_paused');
+    expect(reasonOf({ isPaused: true })).toBe('schedule_paused');
+    expect(reasonOf({ isPaused: true, deploymentPaused: true })).toBe('schedule_paused');
+  });
+
   it('does not go back behind what is decided', () => {
     const change = changeTiming(active, { cron: { schedule: '*/5 * * * *' } }, NOON - HOUR, 'x');
     expect(change).toMatchObject({ ledger: [], timing: { nextAt: NOON + 5 * MINUTE, decidedUntil: NOON } });

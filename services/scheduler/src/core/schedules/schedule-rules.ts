@@ -80,8 +80,7 @@ export function changeTiming(
   const ledger: LedgerRow[] = [];
   if (before.cron !== null && runs(before) && before.nextAt !== null && before.nextAt <= at)
     ledger.push(...missed(before.cron, before.nextAt - 1, at, reason));
-  if (!isHeld(before) && isHeld(changed))
-    ledger.push({ kind: 'pause', dueAt: at, until: null, count: 1, status: 'paused', reason });
+  if (!isHeld(before) && isHeld(changed)) ledger.push(pauseFrom(at, changed));
   const nextAt = changed.cron !== null && runs(changed) ? (nextDue(changed.cron, at) ?? null) : null;
   return {
     timing: { ...changed, nextAt, decidedUntil: at },
@@ -89,6 +88,16 @@ export function changeTiming(
     pauseEnded: isHeld(before) && !isHeld(changed) ? at : null,
   };
 }
+
+/** A pause that begins, whatever began it: what is bound while its deployment is paused is paused with it. */
+const pauseFrom = (at: number, { isPaused }: Timing): LedgerRow => ({
+  kind: 'pause',
+  dueAt: at,
+  until: null,
+  count: 1,
+  status: 'paused',
+  reason: isPaused ? 'schedule_paused' : 'deployment_paused',
+});
 
 export interface DueDecision {
   /** The due time to execute. */

@@ -17,13 +17,23 @@ import { CLAIMED, type ClaimedRow, type Decided, writeDecided } from './write-de
 export interface ClaimedDue {
   readonly due: number;
   readonly occurrences: readonly ClaimedOccurrence[];
+  /** There was no time for all that it looked at. */
+  readonly isMore: boolean;
 }
+
+/** A transaction calculates for so long at most, in milliseconds: the server ends one that seems idle for 15 s. */
+const LONGEST_MS = 1000;
 
 /**
  * Decides schedules that are due, at most `limit`, in the order of their due times and then of their hashes. Each due time
  * gets its row, and the occurrences that are to be executed are claimed, in one transaction.
  */
-export const claimDue = (db: Db, now: number, limit: number): Promise<ClaimedDue> =>
+export const claimDue = (
+  db: Db,
+  now: number,
+  limit: number,
+  longestMs: number = LONGEST_MS,
+): Promise<ClaimedDue> =>
   transaction(db, async (trx) => {
     const rows = await trx
       .selectFrom('schedules')
@@ -36,15 +46,8 @@ export const claimDue = (db: Db, now: number, limit: number): Promise<ClaimedDue
       .forUpdate()
       .skipLocked()
       .execute();
-    const decided: Decided[] = [];
-    const decideOnce = rememberDecisions(now);
-    for (const row of rows) {
-      const one = decide(row, decideOnce);
-      if (one !== undefined) decided.push(one);
-      // What a downtime missed takes milliseconds to calculate: other work goes on in between.
-      if (one !== undefined && one.decision.ledger.length > 0) await nextTurn();
-    }
-    if (decided.length === 0) return { due: 0, occurrences: [] };
+    const { decided, isMore } = await decideWithin(rows, now, longestMs);
+    if (decided.length === 0) return { due: 0, occurrences: [], isMore };
     const overlapping = decided.filter(({ row }) => row.open_occurrence !== null);
     await writeLedger(
       trx,
@@ -56,8 +59,27 @@ export const claimDue = (db: Db, now: number, limit: number): Promise<ClaimedDue
     );
     await lengthenSpans(trx, overlapping);
     const occurrences = await writeDecided(trx, decided, now);
-    return { due: decided.length, occurrences };
+    return { due: decided.length, occurrences, isMore };
   });
+
+/** Decides schedules until so many milliseconds are over, at least one of them. */
+async function decideWithin(
+  rows: readonly ClaimedRow[],
+  now: number,
+  longestMs: number,
+): Promise<{ readonly decided: readonly Decided[]; readonly isMore: boolean }> {
+  const until = performance.now() + longestMs;
+  const decided: Decided[] = [];
+  const decideOnce = rememberDecisions(now);
+  for (const row of rows) {
+    if (decided.length > 0 && performance.now() >= until) return { decided, isMore: true };
+    const one = decide(row, decideOnce);
+    if (one !== undefined) decided.push(one);
+    // What a downtime missed takes milliseconds to calculate: other work goes on in between.
+    if (one !== undefined && one.decision.ledger.length > 0) await nextTurn();
+  }
+  return { decided, isMore: false };
+}
 
 type DecideOnce = (cron: CronSchedule, nextAt: number) => DueDecision;
 

@@ -28,7 +28,7 @@ const RECORD = `
       'counter', e.counter, 'scheduledAt', e."scheduledAt", 'result', e.result) else s.cron_state end,
     consecutive_failures = case e.outcome when 'failed' then s.consecutive_failures + 1
       when 'succeeded' then 0 else s.consecutive_failures end,
-    last_error = case when e.outcome = 'failed' then e.error else s.last_error end
+    last_error = case e.outcome when 'failed' then e.error when 'succeeded' then null else s.last_error end
   from ended e where s.id = e.schedule_id and e.kind = 'due' and s.open_occurrence = e.id`;
 const record = prepared('record-outcomes', RECORD);
 

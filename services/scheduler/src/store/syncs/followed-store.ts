@@ -56,15 +56,16 @@ export async function draftsOf(db: Db, deployment: string): Promise<{ versionId:
   return rows.map((row) => ({ versionId: row.version_id ?? 0, hash: row.definition_hash ?? '' }));
 }
 
-/** Drafts that are bound, in the order of their ids, after one. */
+/** Drafts that are bound, in the order of their ids, after one. Where deployments have several states of one, none is current. */
 export async function draftsAfter(
   db: Db,
   after: number,
   limit: number,
 ): Promise<{ versionId: number; hash: string }[]> {
   const { rows } = await sql<{ versionId: number; hash: string }>`
-    select version_id as "versionId", max(definition_hash) as hash from schedules
-    where is_draft and version_id > ${after} group by version_id order by version_id limit ${limit}`.execute(
+    select version_id as "versionId", case when count(distinct definition_hash) > 1 then '' else max(definition_hash) end
+      as hash
+    from schedules where is_draft and version_id > ${after} group by version_id order by version_id limit ${limit}`.execute(
     db,
   );
   return rows;

@@ -1,7 +1,12 @@
-import type { BoundVersion, DeploymentLifecycle, VersionDefinition } from '@orrery/contracts';
+import type { BoundVersion, DeploymentLifecycle, LifecycleEntry, VersionDefinition } from '@orrery/contracts';
 import type { CronSchedule } from '@orrery/expressions';
 import { sql } from 'kysely';
-import { pauseCausesAfter, type Replay, replayLifecycle } from '../../core/schedules/replay-lifecycle.js';
+import {
+  correctedTimes,
+  pauseCausesAfter,
+  type Replay,
+  replayLifecycle,
+} from '../../core/schedules/replay-lifecycle.js';
 import { changeTiming, type Timing } from '../../core/schedules/schedule-rules.js';
 import { holdSchedules, timingColumns, timingOf, writeLedger } from '../schedules/schedule-store.js';
 import type { DeploymentRow, ScheduleRow, Trx } from '../tables/schema.js';
@@ -62,6 +67,7 @@ function replayOf(
     isPaused: lifecycle.isPaused,
     cron: cronOf(bound?.definition),
     isSameVersion: row?.version_id === bound?.binding.versionId,
+    versionBefore: row?.event_version ?? null,
     now,
     since: known?.synced_at?.getTime() ?? 0,
   };
@@ -69,8 +75,10 @@ function replayOf(
 }
 
 /** Where the journal no longer has the entry that was followed last, only what is now counts. */
-const entriesOf = ({ known, lifecycle }: Facts): DeploymentLifecycle['entries'] =>
-  known !== undefined && lifecycle.afterHash !== known.hash ? [] : lifecycle.entries;
+const entriesOf = ({ known, lifecycle, askedAt, now }: Facts): readonly LifecycleEntry[] =>
+  known !== undefined && lifecycle.afterHash !== known.hash
+    ? []
+    : correctedTimes(lifecycle.entries, Date.parse(lifecycle.now), [askedAt, now]);
 
 /** An event that was never bound before: nothing of it is decided. */
 const notYet = ({ known }: Facts): Timing => ({

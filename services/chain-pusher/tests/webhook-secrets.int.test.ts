@@ -1,0 +1,85 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { openChainPusherDatabase } from '@orrery/chain-pusher/operator';
+import { createLogger } from '@orrery/service-kit';
+import { createTestDatabase } from '@orrery/testing';
+import { sql } from 'kysely';
+import { beforeEach, expect, it, onTestFinished } from 'vitest';
+import { createSeal } from '../src/core/webhooks/seal.js';
+import type { Db } from '../src/store/tables/schema.js';
+import { replaceSecret, reseal } from '../src/store/webhooks/webhook-secrets.js';
+import { insertWebhook } from '../src/store/webhooks/webhook-store.js';
+
+const DAY = 86_400;
+const [lost, kept, next] = [randomBytes(32), randomBytes(32), randomBytes(32)] as const;
+let db: Db;
+beforeEach(async () => {
+  const { url: databaseUrl } = await createTestDatabase();
+  const logger = createLogger({ service: 'test', level: 'silent' });
+  const database = await openChainPusherDatabase({ databaseUrl, logger, maxConnections: 2 });
+  onTestFinished(() => database.close());
+  db = database.db;
+});
+
+let made = 0;
+/** A webhook whose secret a key has closed. */
+async function insert(key: Buffer, id: string = randomUUID()) {
+  const seal = createSeal([key]);
+  made += 1;
+  // Few of each deployment: their number is bounded.
+  const deployment = `0x${String(made).padStart(40, '0')}`;
+  const webhook = {
+    id,
+    deployment,
+    accountId: 1,
+    secret: seal.close('first', id),
+    head: { seq: 1, hash: null },
+  };
+  return insertWebhook(db, webhook, { url: 'https://example.com/' });
+}
+const secretsOf = async (id: string) =>
+  db
+    .selectFrom('webhooks')
+    .select(['secret', 'old_secret', 'old_secret_until'])
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow();
+
+it('are encrypted anew once, also beside one that no key opens', async () => {
+  const row = await insert(lost);
+  const seal = createSeal([next, kept]);
+  // As an older release left it: it kept what it could not read.
+  await sql`
+    update webhooks set secret = ${createSeal([kept]).close('second', row.id)}, old_secret = secret,
+      old_secret_until = now() + interval '1 day'`.execute(db);
+  expect(await reseal(db, seal)).toBe(1);
+  expect(await reseal(db, seal)).toBe(0);
+  const { secret, old_secret } = await secretsOf(row.id);
+  expect(seal.open(secret, row.id)).toBe('second');
+  expect(createSeal([lost]).open(old_secret ?? '', row.id)).toBe('first');
+});
+
+it('are kept when they are replaced, unless no key opens them', async () => {
+  const seal = createSeal([kept]);
+  const [readable, unreadable] = [await insert(kept), await insert(lost)];
+  for (const row of [readable, unreadable])
+    await replaceSecret(db, seal, row, seal.close('second', row.id), DAY);
+  expect(seal.open((await secretsOf(readable.id)).old_secret ?? '', readable.id)).toBe('first');
+  expect(await secretsOf(unreadable.id)).toMatchObject({ old_secret: null, old_secret_until: null });
+});
+
+it('are forgotten when they sign no longer', async () => {
+  const seal = createSeal([kept]);
+  const row = await insert(kept);
+  await replaceSecret(db, seal, row, seal.close('second', row.id), DAY);
+  await sql`update webhooks set old_secret_until = now() - interval '1 second'`.execute(db);
+  await reseal(db, seal);
+  expect(await secretsOf(row.id)).toMatchObject({ old_secret: null, old_secret_until: null });
+});
+
+it('are reached behind any number that no key opens', async () => {
+  for (let one = 0; one < 120; one += 1)
+    await insert(lost, `00000000-0000-4000-8000-${String(one).padStart(12, '0')}`);
+  const last = await insert(kept, 'ffffffff-ffff-4fff-8fff-ffffffffffff');
+  const seal = createSeal([next, kept]);
+  expect(await reseal(db, seal)).toBe(1);
+  expect((await secretsOf(last.id)).secret.startsWith(seal.current)).toBe(true);
+});
