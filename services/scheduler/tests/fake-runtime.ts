@@ -90,12 +90,12 @@ export function createFakeRuntime(now: () => number) {
   const note = (
     address: string,
     kind: LifecycleEntry['kind'],
-    more: Partial<Pick<LifecycleEntry, 'events' | 'versions' | 'cause' | 'at'>> = {},
+    { versions, ...more }: Partial<Pick<LifecycleEntry, 'events' | 'versions' | 'cause' | 'at'>> = {},
   ) => {
     const { journal } = found(address);
     found(address).changedAt = now();
     const seq = (journal.at(-1)?.seq ?? 0) + 1;
-    const entry = { seq, kind, events: [], cause: null, at: at(), ...more };
+    const entry = { seq, kind, events: [], cause: null, at: at(), ...more, ...(versions && { versions }) };
     journal.push({ ...entry, hash: canonicalHash({ address, ...entry, salt: crypto.randomUUID() }) });
   };
   const headOf = ({ journal }: FakeDeployment) => {
