@@ -127,6 +127,26 @@ test("a model's operators are values, and it changes nothing that it was not sho
   expect(decide({ 'horse:H1': { $delete: true } })).toMatchObject({ error: { code: 'change_not_allowed' } });
 });
 
+test.each<[JsonObject, JsonValue]>([
+  [{ valueOf: { $increment: 2 } }, 2],
+  [{ toString: { $append: 1 } }, [1]],
+  [{ hasOwnProperty: { $merge: { a: 1 } } }, { a: 1 }],
+])(
+  'an attribute that is named like a member of all objects is absent until it is set: %j',
+  (change, value) => {
+    const read = { entities: {}, reads: [], wholeSchemas: [] };
+    for (const view of [viewOf(), viewOf({ horse: { H1: {} } })]) {
+      const decision = applyProposal(
+        executionOf({}),
+        read,
+        proposalOf({ 'horse:H1': change }, 'template'),
+        view,
+      );
+      expect(decision).toMatchObject({ changes: [{ set: { [Object.keys(change)[0] ?? '']: value } }] });
+    }
+  },
+);
+
 const changing = (count: number): JsonObject =>
   Object.fromEntries(Array.from({ length: count }, (_none, i) => [`horse:N${i}`, { wins: 1 }]));
 

@@ -308,7 +308,7 @@ function changed(
   const current = schema.withDefaults(before?.state ?? {});
   const after = mergeByMode(mode, current, change.values, schema.isRequired);
   for (const { attribute, resolve } of change.operators) {
-    const outcome = resolve(current[attribute]);
+    const outcome = resolve(ownValue(current, attribute));
     if (outcome === undefined) delete after[attribute];
     else after[attribute] = outcome;
   }

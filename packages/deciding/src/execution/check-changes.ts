@@ -2,11 +2,13 @@ import {
   didYouMean,
   EVALUATOR,
   type Evaluator,
+  type ExecutionError,
   type FieldProblem,
   fieldProblem,
   findUnsafeJson,
   type Guards,
   type InstanceChange,
+  isJsonObject,
   type JsonObject,
   type JsonValue,
   MAX_PROBLEMS,
@@ -126,6 +128,15 @@ function problemsOf(
 
 export const stateTooLarge = (pointer: string, maxBytes: number): FieldProblem =>
   fieldProblem(pointer, 'too_large', `A state has at most ${maxBytes / 1024} KiB.`);
+
+/** Whether an execution failed at the operator's limit of a state. An entry leaves out facts that are too large. */
+export const isStateTooLarge = ({ code, detail, facts }: ExecutionError): boolean => {
+  const problems = facts?.['problems'];
+  if (code !== 'invalid_state') return false;
+  return Array.isArray(problems)
+    ? problems.some((problem) => isJsonObject(problem) && problem['code'] === 'too_large')
+    : /: A state has at most [\d.]+ KiB\.$/.test(detail);
+};
 
 const NOTHING: FieldProblem[] = [];
 const pointerTo = (change: AppliedChange): string => toPointer([changeKey(change)]);

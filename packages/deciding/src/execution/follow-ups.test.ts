@@ -52,9 +52,18 @@ it.each<[FollowUp, string, string]>([
   [{ event: 'race', key: '{{ input }}' }, 'invalid_follow_up', '/followUps/0/key'],
   [{ event: 'race', key: '{{ "" }}' }, 'invalid_follow_up', '/followUps/0/key'],
   [{ event: 'race', input: { x: 'y'.repeat(1000) } }, 'invalid_follow_up', '/followUps/0/input'],
+  [{ event: 'race', input: '{{ input.id }}' as never }, 'invalid_follow_up', '/followUps/0/input'],
   [{ event: 'race', input: { x: '{{ input.missing }}' } }, 'template_failed', '/followUps/0/input/x'],
 ])('%j is refused', (followUp, code, pointer) => {
   expect(refusalOf(followUp)).toMatchObject({ code, facts: { pointer } });
+});
+
+it('an input that is no object is not called too large', () => {
+  const { message } = refusalOf({ event: 'race', input: '{{ input.id }}' as never });
+  expect(message).toBe('/followUps/0/input: The input must be an object, not the text "H1".');
+  expect(refusalOf({ event: 'race', input: { x: 'y'.repeat(1000) } }).message).toBe(
+    '/followUps/0/input: The input may have at most 1000 bytes as JSON.',
+  );
 });
 
 it('the id of a timer is that of its entry and position, and a UUID', () => {

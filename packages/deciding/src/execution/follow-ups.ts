@@ -3,6 +3,7 @@ import {
   delayProblem,
   durationMs,
   type EntryTimer,
+  type ExecutionError,
   type FollowUp,
   findUnsafeJson,
   isJsonObject,
@@ -13,6 +14,7 @@ import {
   name as nameRule,
   ServiceError,
   sha256Hex,
+  shownValue,
   timeMs,
   timeProblem,
   utf8Bytes,
@@ -128,11 +130,19 @@ function planOne(
     const cancelled = keyOf(cancel, `${at}/cancel`);
     return cancelled === null ? undefined : { cancel: cancelled };
   }
-  if (!isJsonObject(input) || utf8Bytes(JSON.stringify(input)) > inputBytes)
-    throw invalid(`${at}/input`, `The input may have at most ${inputBytes} bytes as JSON.`);
+  if (!isJsonObject(input))
+    throw invalid(`${at}/input`, `The input must be an object, not ${shownValue(input)}.`);
+  if (utf8Bytes(JSON.stringify(input)) > inputBytes)
+    throw invalid(`${at}/input`, `${INPUT_TOO_LARGE} ${inputBytes} bytes as JSON.`);
   const due = dueOf(after, time, at, now);
   return { event: String(event), input, ...due, key: key === undefined ? null : keyOf(key, `${at}/key`) };
 }
+
+const INPUT_TOO_LARGE = 'The input may have at most';
+
+/** Whether an execution failed at the operator's limit of an input. Earlier releases said this of other values too. */
+export const isFollowUpTooLarge = ({ code, facts }: ExecutionError): boolean =>
+  code === 'invalid_follow_up' && String(facts?.['reason']).startsWith(INPUT_TOO_LARGE);
 
 /** Null is no key; a number is taken as text. */
 function keyOf(value: JsonValue, pointer: string): string | null {

@@ -1,8 +1,18 @@
-import { EVALUATOR, type HashedEntry, type KeptDefinition } from '@orrery/contracts';
+import {
+  canonicalHash,
+  DEFAULT_CONTENT_LIMITS,
+  EVALUATOR,
+  executionErrorOf,
+  type HashedEntry,
+  type JsonObject,
+  type KeptDefinition,
+} from '@orrery/contracts';
 import { expect, it } from 'vitest';
+import { decideExecution } from '../execution/execute-event.js';
+import { viewOf } from '../execution/execution.test-support.js';
 import { commitmentOf } from '../randomness/seed.js';
 import { createDecisionCheck } from './check-decisions.js';
-import { hashOfDefinition } from './rerun.js';
+import { compileKept, executionOf, hashOfDefinition } from './rerun.js';
 
 const content = {
   ...{ event: 'win', inputSchema: null, outputSchema: null, readEntities: [], stateChanges: null },
@@ -28,7 +38,10 @@ const entryOf = (n: number, result: number, more: object = {}) =>
     ...more,
   }) as unknown as HashedEntry;
 
-const checkWith = (kept: KeptDefinition | undefined) => {
+const checkWith = (
+  kept: KeptDefinition | undefined,
+  first: Parameters<typeof createDecisionCheck>[0]['first'] = [],
+) => {
   const asked: string[] = [];
   const definitionOf = async (hash: string) => {
     asked.push(hash);
@@ -38,7 +51,7 @@ const checkWith = (kept: KeptDefinition | undefined) => {
     asked,
     ...createDecisionCheck({
       worldAddress: '0xdef',
-      first: [],
+      first,
       definitionOf,
       exchangeOf: async () => undefined,
     }),
@@ -74,6 +87,50 @@ it('leaves what an earlier release executed, whose computed keys made the form o
   const hash = hashOfDefinition(kept);
   const { check, counts } = checkWith({ ...kept, versionHash: hash });
   expect(await check(entryOf(1, 2, { versionHash: hash, input: { key: 'result' } }))).toBeUndefined();
+  expect(counts).toEqual({ rerun: 0, notRerun: { outside: 1 } });
+});
+
+/** An entry of an execution under the limits of an operator that has left them as they are. */
+function entryUnderDefaults(kept: KeptDefinition, input: JsonObject, states: Record<string, JsonObject>) {
+  const entry = entryOf(1, 2, { versionHash: kept.versionHash, input });
+  const execution = executionOf(entry, compileKept(kept), { worldAddress: '0xdef' });
+  const limits = DEFAULT_CONTENT_LIMITS;
+  const decision = decideExecution({ ...execution, limits }, viewOf({ horse: states }));
+  if (decision.kind !== 'failed') throw new Error(decision.kind);
+  return { ...entry, status: 'failed', result: null, error: executionErrorOf(decision.error) } as HashedEntry;
+}
+
+const horse = { name: 'horse', attributes: [], hash: canonicalHash({ name: 'horse', attributes: [] }) };
+const long = 'x'.repeat(40_000);
+
+it.each<[string, Partial<KeptDefinition>, string]>([
+  [
+    'a state that has grown beyond its limit',
+    {
+      mutationSettings: {
+        mode: 'direct',
+        template: { 'horse:H1': { log: { $append: '{{ input.text }}' } } },
+      },
+    },
+    'invalid_state',
+  ],
+  [
+    'an input of a follow-up beyond its limit',
+    {
+      mutationSettings: { mode: 'direct', template: { result: {} } },
+      followUps: [{ event: 'win', input: { text: '{{ input.text + input.text }}' } }],
+    },
+    'invalid_follow_up',
+  ],
+])('leaves %s, which is the operator’s', async (_what, parts, code) => {
+  const kept = { ...content, schemas: { horse }, ...parts } as KeptDefinition;
+  const whole = { ...kept, versionHash: hashOfDefinition(kept) };
+  const entry = entryUnderDefaults(whole, { text: long }, { H1: { log: [long] } });
+  expect(entry.error).toMatchObject({ code });
+  const { check, counts } = checkWith(whole, [
+    { entitySchema: 'horse', instanceId: 'H1', state: { log: [long] } },
+  ]);
+  expect(await check(entry)).toBeUndefined();
   expect(counts).toEqual({ rerun: 0, notRerun: { outside: 1 } });
 });
 

@@ -155,6 +155,66 @@ it('says what it cannot decide again', () => {
   expect(reasons({ status: 'failed', error: { ...tooLarge, facts: { maxBytes: 1 } } })).toBe('outside');
 });
 
+it.each<[string, object, 'outside' | undefined]>([
+  [
+    'a state beyond the limit of then',
+    { code: 'invalid_state', detail: '', facts: { problems: [{ code: 'too_large' }] } },
+    'outside',
+  ],
+  [
+    'such a state in an entry whose facts were too large for it',
+    { code: 'invalid_state', detail: '/horse:H1: A state has at most 64 KiB.' },
+    'outside',
+  ],
+  [
+    'a state that breaks its schema',
+    { code: 'invalid_state', detail: '', facts: { problems: [{ code: 'wrong_type' }] } },
+    undefined,
+  ],
+  [
+    'a state that breaks its schema, without facts',
+    { code: 'invalid_state', detail: '/horse:H1/a: The attribute "a" must be a text.' },
+    undefined,
+  ],
+  [
+    'the input of a follow-up beyond the limit of then',
+    {
+      code: 'invalid_follow_up',
+      detail: '',
+      facts: { reason: 'The input may have at most 65536 bytes as JSON.' },
+    },
+    'outside',
+  ],
+  [
+    'another fault of a follow-up',
+    {
+      code: 'invalid_follow_up',
+      detail: '',
+      facts: { reason: 'The condition must be true, false or null.' },
+    },
+    undefined,
+  ],
+  [
+    'an attribute that earlier releases took for a member of all objects',
+    {
+      code: 'operator_type_mismatch',
+      detail: 'valueOf: The operator $increment cannot change function valueOf() { [native code] }.',
+    },
+    'outside',
+  ],
+  [
+    'an operator that does not fit the value',
+    {
+      code: 'operator_type_mismatch',
+      detail: 'wins: The operator $increment cannot change the text "function wins".',
+    },
+    undefined,
+  ],
+])('leaves or decides again: %s', (_what, error, expected) => {
+  const failed = { ...entry, status: 'failed', error } as unknown as HashedEntry;
+  expect(notRerunnable(failed, definition)).toBe(expected);
+});
+
 it('takes a definition for that of its hash only if all of it is covered', () => {
   const attributes = [{ name: 'wins', type: 'integer' as const, constraints: null, defaultValue: 0 }];
   const horse = { name: 'horse', attributes, hash: canonicalHash({ name: 'horse', attributes } as never) };

@@ -24,21 +24,8 @@ import {
   type Seen,
 } from '../execution/execution.js';
 import { recordTimers } from '../execution/follow-ups.js';
-import { isTooLargeToSearch } from '../execution/search-entities.js';
 import type { RandomSource } from '../randomness/seed.js';
-
-/** Failures that the rules alone decide. Any other came from outside: a payment, a limit of the operator, a deadline. */
-const DECIDED: ReadonlySet<string> = new Set([
-  'template_failed',
-  'operator_type_mismatch',
-  'change_not_allowed',
-  'invalid_change_key',
-  'invalid_state',
-  'invalid_result',
-  'unknown_entity_schema',
-  'invalid_follow_up',
-  'read_set_too_large',
-]);
+import { isFailedOutside } from './outside.js';
 
 /** Why the execution of an entry cannot be decided again; undefined: it can. Of `model` the answer may be applied again. */
 export function notRerunnable(
@@ -52,7 +39,7 @@ export function notRerunnable(
   if (Object.keys(definition).some((member) => !(member in keptDefinition.shape))) return 'unknown_members';
   if (llmHash !== null || definition.mutationSettings?.mode !== 'direct') return 'model';
   if (error === null) return undefined;
-  return DECIDED.has(error.code) && !isTooLargeToSearch(error) ? undefined : 'outside';
+  return isFailedOutside(error) ? 'outside' : undefined;
 }
 
 /** Whether a definition is the one that its hash names: all of it, its schemas included (docs/history.md "Decisions"). */
@@ -111,7 +98,7 @@ function seenAgain(
   return { now: Date.parse(timestamp), timestamp, address: source.address, replays };
 }
 
-/** The execution of an entry. The limits of then are not in the entry, so none but the highest apply. */
+/** The execution of an entry. The limits of then are not in the entry, so the highest apply: what failed at a lower one is not decided again. */
 export const executionOf = (
   entry: HashedEntry,
   definition: CompiledDefinition,

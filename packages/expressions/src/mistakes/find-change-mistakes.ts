@@ -13,6 +13,7 @@ import {
 } from '@orrery/contracts';
 import { type AttributeShape, compileAttribute } from '../attributes/attribute.js';
 import { type ExpressionParser, expressionParser } from '../cel/compile-expression.js';
+import { comparable, comparisons } from '../messages/comparisons.js';
 import { quoted } from '../messages/error-text.js';
 import { type AttributeInTemplate, attributesIn, changesIn } from '../mutations/changes-in-template.js';
 import { readOperator } from '../mutations/mutation.js';
@@ -121,16 +122,18 @@ export const findMisspeltAttributes = (
   template: JsonObject,
   references: readonly TemplateReference[],
   attributes: AttributeNames,
-): FieldProblem[] =>
-  [...setIn(template), ...readBy(references)]
+): FieldProblem[] => {
+  const compared = comparisons();
+  return [...setIn(template), ...readBy(references)]
     .filter(({ schema, name }) => attributes.get(schema)?.includes(name) === false)
     .slice(0, MAX_COMPARED)
     .flatMap(({ pointer, schema, name }) => {
-      const meant = closest(name, attributes.get(schema) ?? []);
+      const meant = closest(name, comparable(attributes.get(schema) ?? [], compared));
       if (meant === undefined) return [];
       const message = `The entity schema "${schema}" has no attribute "${quoted(name)}". Did you mean "${meant}"?`;
       return [fieldProblem(pointer, 'unknown_attribute', message, writeInstead(meant))];
     });
+};
 
 /** An attribute in a template, with names in NFC. */
 interface AttributeUse {

@@ -9,6 +9,7 @@ import {
   type JsonValue,
   writeInstead,
 } from '@orrery/contracts';
+import { type Comparisons, comparable } from '../messages/comparisons.js';
 import { quoted } from '../messages/error-text.js';
 import { type CompiledContract, compileSchema, isJsonSchema } from '../schemas/compile-contract.js';
 import { type Check, checkAgainst, checkBudget } from '../schemas/keywords/validation.js';
@@ -81,8 +82,10 @@ export const findCertainRefusals = (
   kinds: NameKinds,
 ): FieldProblem[] => new RefusalSearch(survey, kinds).problemsIn(template, schema, '');
 
-/** Values with problems of their own that are looked for. */
+/** Values and keys with problems of their own that are looked for. */
 const MAX_FAILURES = 20;
+/** Of the work of checks: finding the schema of a key or element, and its pointer. */
+const PART_COST = 5;
 
 /** The search through one template: schemas may refer to the same ones over and over. */
 class RefusalSearch {
@@ -91,6 +94,8 @@ class RefusalSearch {
   /** Pointers of the values that a schema has been applied to. */
   readonly #seen = new Map<JsonValue, Set<string>>();
   readonly #checks = new Map<JsonValue, Check>();
+  /** Whether a value has placeholders. */
+  readonly #open = new Map<JsonValue, boolean>();
   readonly #budget = checkBudget();
   #failures = 0;
 
@@ -101,10 +106,10 @@ class RefusalSearch {
 
   problemsIn(value: JsonValue, schema: JsonValue, pointer: string): FieldProblem[] {
     if (this.#isKnown(schema, pointer)) return [];
-    if (!hasPlaceholder(value)) return this.#checked(value, schema, pointer);
-    if (!isJsonObject(schema)) return [];
+    if (!this.#isOpen(value)) return this.#failing(() => this.#checked(value, schema, pointer));
+    if (!isJsonObject(schema) || !this.#spend(value)) return [];
     return [
-      ...wrongType(value, schema, pointer, this.#kinds),
+      ...this.#failing(() => wrongType(value, schema, pointer, this.#kinds)),
       ...(Array.isArray(value) ? this.#inList(value, schema, pointer) : []),
       ...(isJsonObject(value) ? this.#inObject(value, schema, pointer) : []),
       ...this.#survey.alsoHolding(schema).flatMap((one) => this.problemsIn(value, one, pointer)),
@@ -118,16 +123,34 @@ class RefusalSearch {
     return false;
   }
 
+  /** Charges for going through the parts of a value; false where that takes too long, which is left to the executions. */
+  #spend(value: JsonValue): boolean {
+    if (this.#budget.work < 0) return false;
+    const parts = typeof value === 'object' && value !== null ? Object.keys(value).length : 0;
+    this.#budget.work -= 1 + parts * PART_COST;
+    return this.#budget.work >= 0;
+  }
+
+  /** Looks for problems unless enough have been found: a template has thousands of values and keys. */
+  #failing(find: () => FieldProblem[]): FieldProblem[] {
+    const problems = this.#failures < MAX_FAILURES ? find() : [];
+    if (problems.length > 0) this.#failures += 1;
+    return problems.filter(({ code }) => code !== 'too_complex');
+  }
+
+  /** Many schemas may apply to one value. */
+  #isOpen(value: JsonValue): boolean {
+    const isOpen = this.#open.get(value) ?? hasPlaceholder(value);
+    this.#open.set(value, isOpen);
+    return isOpen;
+  }
+
   /** What takes too long to check is left to the executions. */
   #checked(value: JsonValue, schema: JsonValue, pointer: string): FieldProblem[] {
-    if (this.#failures >= MAX_FAILURES) return [];
     const check = this.#checks.get(schema) ?? compileSchema(schema, this.#survey);
     this.#checks.set(schema, check);
     const problems = checkAgainst({ check }, value, { budget: this.#budget });
-    if (problems.length > 0) this.#failures += 1;
-    return problems
-      .filter(({ code }) => code !== 'too_complex')
-      .map((problem) => ({ ...problem, pointer: `${pointer}${problem.pointer}` }));
+    return problems.map((problem) => ({ ...problem, pointer: `${pointer}${problem.pointer}` }));
   }
 
   #inList(list: readonly JsonValue[], { prefixItems, items }: JsonObject, pointer: string): FieldProblem[] {
@@ -141,13 +164,15 @@ class RefusalSearch {
     const properties = isJsonObject(schema['properties']) ? schema['properties'] : {};
     const written = Object.keys(object).filter((key) => !key.includes('{{'));
     const isWritten = written.length === Object.keys(object).length;
+    const declared = Object.keys(properties);
+    const { comparisons } = this.#budget;
     return [
-      ...(isWritten ? missing(object, schema, pointer) : []),
+      ...(isWritten ? this.#failing(() => missing(object, schema, pointer)) : []),
       ...written.flatMap((key) => {
         const at = childPointer(pointer, key);
         return Object.hasOwn(properties, key)
           ? this.problemsIn(object[key] ?? null, properties[key] ?? true, at)
-          : undeclared(key, Object.keys(properties), schema, at);
+          : this.#failing(() => undeclared(key, declared, schema, at, comparisons));
       }),
     ];
   }
@@ -187,8 +212,10 @@ function undeclared(
   declared: readonly string[],
   { additionalProperties, patternProperties }: JsonObject,
   pointer: string,
+  comparisons: Comparisons,
 ): FieldProblem[] {
   if (additionalProperties !== false || patternProperties !== undefined) return [];
-  const message = `The field "${quoted(key)}" is not declared.${didYouMean(key, declared)}`;
-  return [fieldProblem(pointer, 'undeclared', message, writeInstead(closest(key, declared)))];
+  const names = comparable(declared, comparisons);
+  const message = `The field "${quoted(key)}" is not declared.${didYouMean(key, names)}`;
+  return [fieldProblem(pointer, 'undeclared', message, writeInstead(closest(key, names)))];
 }

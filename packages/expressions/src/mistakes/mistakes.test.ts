@@ -51,8 +51,8 @@ describe('what a template reads', () => {
   it('is placed in texts and in keys', () => {
     const template = { 'horse:{{input.a}}': { note: ['first\n{{ input.b }}'] } };
     expect(templateReferences(template)).toMatchObject([
-      { pointer: '/horse:{{input.a}}', position: 'Line 1, column 9', steps: ['a'] },
-      { pointer: '/horse:{{input.a}}/note/0', position: 'Line 2, column 4', steps: ['b'] },
+      { pointer: '/horse:{{input.a}}', offset: 8, steps: ['a'] },
+      { pointer: '/horse:{{input.a}}/note/0', offset: 9, steps: ['b'] },
     ]);
   });
 });

@@ -16,7 +16,9 @@ import { type ExpressionParser, expressionParser } from '../cel/compile-expressi
 import { sizeHint } from '../cel/hints/other-languages.js';
 import { loopNamed } from '../cel/nodes/calls.js';
 import { writtenKey } from '../cel/nodes/reading.js';
+import { type Comparisons, comparable, comparisons } from '../messages/comparisons.js';
 import { quoted } from '../messages/error-text.js';
+import type { PatternWork } from '../patterns/pattern.js';
 import type { CompiledContract } from '../schemas/compile-contract.js';
 import { coverWork, firstMissingStep, type MissingStep } from '../schemas/covers-path.js';
 import { positionIn } from '../templates/compile-template.js';
@@ -35,8 +37,9 @@ interface Reference {
 export interface TemplateReference extends Reference {
   /** Of the text or the key, in the template. */
   readonly pointer: string;
-  /** In that text: `Line 1, column 4`. */
-  readonly position: string;
+  readonly text: string;
+  /** Offset in that text, of which messages make a line and a column. */
+  readonly offset: number;
 }
 
 /** Everything that those placeholders of a template read that parse. Its size is bounded by who asks. */
@@ -50,7 +53,8 @@ export function templateReferences(template: JsonValue): TemplateReference[] {
       return referencesOf(segment.source, parser).map((reference) => ({
         ...reference,
         pointer,
-        position: positionIn(text, segment.start + reference.start),
+        text,
+        offset: segment.start + reference.start,
       }));
     });
   });
@@ -134,24 +138,36 @@ function partsOf(args: unknown): ASTNode[] {
 const isNode = (value: unknown): value is ASTNode =>
   typeof value === 'object' && value !== null && 'op' in value && 'args' in value;
 
-/** Reads of the input, `{{ input.x }}`, that no input which fits the contract can hold. */
+/**
+ * Reads of the input, `{{ input.x }}`, that no input which fits the contract can hold: the first of them. What is not told
+ * is not put into words.
+ */
 export const findUndeclaredInputs = (
   references: readonly TemplateReference[],
   contract: CompiledContract,
 ): FieldProblem[] => {
   const work = coverWork();
-  return references
-    .filter(({ root }) => root === 'input')
-    .flatMap((reference) => {
-      const steps = writtenSteps(reference);
-      const missing = firstMissingStep(contract, steps, work);
-      // A key that is not there as written is looked up in NFC.
-      if (missing === undefined || firstMissingStep(contract, steps.map(toNfc), work) === undefined)
-        return [];
-      const meant = writeInstead(closest(steps[missing.index] ?? '', missing.declared));
-      return [problemAt(reference, 'path_not_in_input', undeclared(steps, missing), meant)];
-    });
+  const compared = comparisons();
+  const problems: FieldProblem[] = [];
+  for (const reference of references) {
+    if (problems.length >= MAX_PROBLEMS) break;
+    if (reference.root !== 'input') continue;
+    const steps = writtenSteps(reference);
+    const missing = missingIn(contract, steps, work);
+    if (missing !== undefined) problems.push(undeclaredAt(reference, steps, missing, compared));
+  }
+  return problems;
 };
+
+/** A key that is not there as written is looked up in NFC. */
+function missingIn(
+  contract: CompiledContract,
+  steps: readonly string[],
+  work: PatternWork,
+): MissingStep | undefined {
+  const missing = firstMissingStep(contract, steps, work);
+  return missing && firstMissingStep(contract, steps.map(toNfc), work) && missing;
+}
 
 /** The keys up to the first computed one. */
 function writtenSteps({ steps }: TemplateReference): string[] {
@@ -159,20 +175,28 @@ function writtenSteps({ steps }: TemplateReference): string[] {
   return steps.slice(0, computed < 0 ? steps.length : computed).filter((step) => step !== undefined);
 }
 
-function undeclared(steps: readonly string[], { index, declared }: MissingStep): string {
+function undeclaredAt(
+  reference: TemplateReference,
+  steps: readonly string[],
+  { index, declared }: MissingStep,
+  compared: Comparisons,
+): FieldProblem {
   const [key = ''] = steps.slice(index);
-  const path = steps.slice(0, index + 1).join('.');
+  const names = comparable(declared, compared);
   const isPart = index > 0 && declared.length === 0;
   const size = isPart ? sizeHint(key, ['input', ...steps.slice(0, index)].join('.')) : '';
-  return `The inputSchema has no "${quoted(path)}".${didYouMean(key, declared)}${size}`;
+  const path = quoted(steps.slice(0, index + 1).join('.'));
+  const message = `The inputSchema has no "${path}".${didYouMean(key, names)}${size}`;
+  return problemAt(reference, 'path_not_in_input', message, writeInstead(closest(key, names)));
 }
 
 /** Reads of `entities.<schema>` where `readEntities` does not read the schema, so that it is not there. */
 export const findUnreadEntities = (
   references: readonly TemplateReference[],
   read: readonly string[],
-): FieldProblem[] =>
-  references
+): FieldProblem[] => {
+  const compared = comparisons();
+  return references
     .flatMap((reference) => {
       const [schema] = reference.steps;
       const isRead = reference.root !== 'entities' || schema === undefined || read.includes(toNfc(schema));
@@ -182,16 +206,19 @@ export const findUnreadEntities = (
     .map(({ reference, schema }) => {
       const name = quoted(schema);
       const add = `Add { "schema": "${name}" } to readEntities.`;
-      const advice = didYouMean(schema, read) || ` ${add}`;
+      const names = comparable(read, compared);
+      const advice = didYouMean(schema, names) || ` ${add}`;
       const message = `Nothing is read of "${name}": readEntities does not name it.${advice}`;
-      const suggestion = writeInstead(closest(schema, read)) ?? add;
+      const suggestion = writeInstead(closest(schema, names)) ?? add;
       return problemAt(reference, 'entities_not_read', message, suggestion);
     });
+};
 
 /** Reads of `history` by a version without `readHistory`, where it is empty. */
 export const findUnreadHistory = (references: readonly TemplateReference[]): FieldProblem[] =>
   references
     .filter(({ root }) => root === 'history')
+    .slice(0, MAX_PROBLEMS)
     .map((reference) =>
       problemAt(
         reference,
@@ -201,8 +228,8 @@ export const findUnreadHistory = (references: readonly TemplateReference[]): Fie
     );
 
 const problemAt = (
-  { pointer, position }: TemplateReference,
+  { pointer, text, offset }: TemplateReference,
   code: ProblemCode,
   message: string,
   suggestion?: string,
-): FieldProblem => fieldProblem(pointer, code, `${position}: ${message}`, suggestion);
+): FieldProblem => fieldProblem(pointer, code, `${positionIn(text, offset)}: ${message}`, suggestion);

@@ -57,6 +57,17 @@ it.each([
   });
 });
 
+it('says so where a path selects too many', () => {
+  const ids = Array.from({ length: 10_001 }, (_, id) => id);
+  expect(readPath({ ids: ids.slice(1) }, 'ids').ok).toBe(true);
+  expect(readPath({ ids }, 'ids')).toMatchObject({
+    problem: {
+      code: 'invalid_filter_value',
+      message: 'The filter path "ids" selects more than 10000 instances.',
+    },
+  });
+});
+
 it('never throws, and selects only texts', () => {
   fc.assert(
     fc.property(fc.object({ maxDepth: 4 }), fc.string(), (value, path) => {

@@ -23,8 +23,10 @@ export interface PathWork {
 /** For all paths of an execution: at most some 20 ms. */
 export const pathWork = (): PathWork => ({ left: 500_000 });
 
-/** Thrown when the work is used up; `readPath` catches it. */
-class TooManyValues extends Error {}
+/** Thrown when the work is used up, or too many ids are selected; `readPath` catches it. */
+class SearchEnded extends Error {}
+
+const TOO_MANY_VALUES = 'The filter paths go through too many values of the input.';
 
 /**
  * Reads a `filter` path (`race.horses`) from the input. Absent or null selects nothing, a list each of its elements
@@ -32,17 +34,18 @@ class TooManyValues extends Error {}
  * object or a boolean is a problem. Ids are in NFC, as instanceIds are stored.
  */
 export function readPath(input: JsonObject, path: string, work: PathWork = pathWork()): PathResult {
-  const search: Search = { steps: path.split('.'), ids: [], work };
+  const search: Search = { path, steps: path.split('.'), ids: [], work };
   try {
     if (select(input, 0, search)) return { ok: true, ids: search.ids };
   } catch (error) {
-    if (!(error instanceof TooManyValues)) throw error;
-    return refuse(path, 'The filter paths go through too many values of the input.');
+    if (!(error instanceof SearchEnded)) throw error;
+    return refuse(path, error.message);
   }
   return refuse(path, `The filter path "${path}" must lead to text, a number or a list of them.`);
 }
 
 interface Search {
+  readonly path: string;
   readonly steps: readonly string[];
   readonly ids: string[];
   readonly work: PathWork;
@@ -56,7 +59,7 @@ function refuse(path: string, message: string): PathResult {
 }
 
 function select(value: JsonValue | undefined, at: number, search: Search): boolean {
-  if (--search.work.left < 0) throw new TooManyValues();
+  if (--search.work.left < 0) throw new SearchEnded(TOO_MANY_VALUES);
   if (value === undefined || value === null) return true;
   if (Array.isArray(value)) return selectFromList(value, at, search);
   const step = search.steps[at];
@@ -74,10 +77,12 @@ function selectFromList(list: JsonValue[], at: number, search: Search): boolean 
 /** To write a number out takes as long as going through so many values; a text is normalized character by character. */
 const NUMBER_WORK = 4;
 
-function take(value: JsonValue, { ids, work }: Search): boolean {
-  if (ids.length >= MAX_IDS || (typeof value !== 'string' && typeof value !== 'number')) return false;
+function take(value: JsonValue, { path, ids, work }: Search): boolean {
+  if (typeof value !== 'string' && typeof value !== 'number') return false;
+  if (ids.length >= MAX_IDS)
+    throw new SearchEnded(`The filter path "${path}" selects more than ${MAX_IDS} instances.`);
   work.left -= typeof value === 'number' || !mayNeedNfc(value) ? NUMBER_WORK : value.length;
-  if (work.left < 0) throw new TooManyValues();
+  if (work.left < 0) throw new SearchEnded(TOO_MANY_VALUES);
   ids.push(typeof value === 'number' ? numberToText(value) : toNfc(value));
   return true;
 }

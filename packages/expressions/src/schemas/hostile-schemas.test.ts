@@ -116,3 +116,30 @@ describe('compiling and checking end in time, without throwing', () => {
     expect(compiled.ok && checkAgainst(compiled.contract, value)).toMatchObject([{ code: 'too_complex' }]);
   });
 });
+
+describe('an input full of fields that nothing declares', () => {
+  const declared = mapOf(500, () => 'any?', 'a-name-of-sixty-letters-that-differs-little-from-all-others-');
+  const compiled = compileContract(declared);
+  if (!compiled.ok) throw new Error(JSON.stringify(compiled.problems));
+  const { contract } = compiled;
+  const names = times(940, (i) => `a-name-of-sixty-letters-that-differs-little-from-all-othres-${i}`);
+
+  it('is looked through until all problems that are told are found', () => {
+    const read: string[] = [];
+    const input = {};
+    for (const name of names) {
+      const get = () => read.push(name);
+      Object.defineProperty(input, name, { enumerable: true, get });
+    }
+    expect(checkAgainst(contract, input)).toHaveLength(20);
+    // Once to see that it does not fit, and again for the problems.
+    expect(read).toHaveLength(1 + 20);
+  });
+
+  it('has suggestions for as many as some names can be compared with', () => {
+    const problems = checkAgainst(contract, Object.fromEntries(names.map((name) => [name, 1])));
+    const suggested = problems.filter(({ message }) => message.includes('Did you mean'));
+    expect(problems).toHaveLength(20);
+    expect(suggested).toHaveLength(2);
+  });
+});

@@ -316,7 +316,11 @@ const mapValues = (value: JsonValue, write: (value: JsonValue) => JsonValue): Js
 
 /** "Line 2, column 7" of an offset in a text; both count from 1. */
 export function positionIn(text: string, offset: number): string {
-  const before = text.slice(0, offset);
-  const line = before.split('\n').length;
-  return `Line ${line}, column ${offset - before.lastIndexOf('\n')}`;
+  let line = 1;
+  let lineBreak = -1;
+  for (let at = text.indexOf('\n'); at >= 0 && at < offset; at = text.indexOf('\n', at + 1)) {
+    line += 1;
+    lineBreak = at;
+  }
+  return `Line ${line}, column ${offset - lineBreak}`;
 }

@@ -9,6 +9,7 @@ import {
   toPointer,
 } from '@orrery/contracts';
 import { orderedKeys } from '../../cel/values/cel-value.js';
+import { type Comparisons, comparisons } from '../../messages/comparisons.js';
 import { PATTERN_WORK, type Pattern, type PatternWork, testWithin } from '../../patterns/pattern.js';
 import { CONTRACT_LIMITS, type Survey } from '../survey/survey-schema.js';
 
@@ -24,18 +25,20 @@ export interface SchemaContext {
 /** Compiles one keyword, or a group of related ones; undefined when the schema has none of them. */
 export type KeywordCompiler = (schema: JsonObject, context: SchemaContext) => Check | undefined;
 
-/** Thrown when a check exceeds its work budget; `checkAgainst` catches it. */
-class TooMuchWork extends Error {}
+/** Thrown to end a check that exceeds its work budget, or has found all problems that are told; `checkAgainst` catches it. */
+class CheckEnded extends Error {}
 
 /** What checks may cost; several of them can share it. */
 export interface CheckBudget {
   work: number;
   readonly patterns: PatternWork;
+  readonly comparisons: Comparisons;
 }
 
 export const checkBudget = (): CheckBudget => ({
   work: CONTRACT_LIMITS.work,
   patterns: { left: PATTERN_WORK },
+  comparisons: comparisons(),
 });
 
 /** Listing the keys of a large object takes longer than most keywords. */
@@ -46,6 +49,8 @@ const SEEN_COST = 2;
 export class Validation {
   work: number;
   patterns: PatternWork;
+  /** For the suggestions in messages. */
+  readonly comparisons: Comparisons;
   /** Null: only the answer counts, and the first problem ends the check. */
   problems: FieldProblem[] | null = null;
   /** Position in the value; kept only while problems are collected. */
@@ -56,16 +61,17 @@ export class Validation {
   readonly evaluator: Evaluator | undefined;
   #depth = 0;
 
-  constructor({ work, patterns }: CheckBudget, showsValues: boolean, evaluator?: Evaluator) {
+  constructor({ work, patterns, comparisons }: CheckBudget, showsValues: boolean, evaluator?: Evaluator) {
     this.work = work;
     this.patterns = patterns;
+    this.comparisons = comparisons;
     this.showsValues = showsValues;
     this.evaluator = evaluator;
   }
 
   spend(units: number): void {
     this.work -= units;
-    if (this.work < 0) throw new TooMuchWork();
+    if (this.work < 0) throw new CheckEnded();
   }
 
   /** Lists the keys of an object and charges for them: where a check ends early, their order says what it has cost. */
@@ -79,7 +85,7 @@ export class Validation {
   matches(pattern: Pattern, text: string): boolean {
     this.spend(1);
     const outcome = testWithin(pattern, text, this.patterns);
-    if (outcome === undefined) throw new TooMuchWork();
+    if (outcome === undefined) throw new CheckEnded();
     return outcome;
   }
 
@@ -90,12 +96,15 @@ export class Validation {
     for (const key of seen) to.add(key);
   }
 
-  /** Reports a problem with the current value; always false, so that a check can return it. */
+  /**
+   * Reports a problem with the current value; always false, so that a check can return it. The last that is told ends the
+   * check: whoever breaks a rule thousands of times has no more of them put into words.
+   */
   report(code: ProblemCode, message: string, key?: string): false {
-    if (this.problems !== null && this.problems.length < CONTRACT_LIMITS.problems) {
-      const path = key === undefined ? this.path : [...this.path, key];
-      this.problems.push(fieldProblem(toPointer(path), code, message));
-    }
+    if (this.problems === null) return false;
+    const path = key === undefined ? this.path : [...this.path, key];
+    this.problems.push(fieldProblem(toPointer(path), code, message));
+    if (this.problems.length >= CONTRACT_LIMITS.problems) throw new CheckEnded();
     return false;
   }
 
@@ -119,7 +128,7 @@ export class Validation {
   everyCheck(checks: readonly Check[], value: JsonValue): boolean {
     this.spend(1 + checks.length);
     this.#depth += 1;
-    if (this.#depth > CONTRACT_LIMITS.depth) throw new TooMuchWork();
+    if (this.#depth > CONTRACT_LIMITS.depth) throw new CheckEnded();
     let ok = true;
     for (const check of checks) {
       if (!check(value, this)) ok = false;
@@ -193,7 +202,7 @@ export function checkAgainst(
     run.patterns = { left: PATTERN_WORK };
     check(value, run);
   } catch (error) {
-    if (!(error instanceof TooMuchWork || error instanceof RangeError)) throw error;
+    if (!(error instanceof CheckEnded || error instanceof RangeError)) throw error;
     if (problems.length === 0) return [TOO_COMPLEX];
   } finally {
     budget.work = run.work;

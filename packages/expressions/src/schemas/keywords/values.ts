@@ -1,5 +1,6 @@
 import { canonicalJson, didYouMean, isJsonObject, type JsonObject, type JsonValue } from '@orrery/contracts';
 import { codePointLength } from '../../cel/values/texts.js';
+import { comparable } from '../../messages/comparisons.js';
 import { quoted } from '../../messages/error-text.js';
 import type { Pattern } from '../../patterns/pattern.js';
 import type { Check, KeywordCompiler, SchemaContext, Validation } from './validation.js';
@@ -224,11 +225,11 @@ export const undeclaredBeside =
   (_, run) =>
     run.problems === null ? false : run.report('undeclared', undeclared(run, declared));
 
-function undeclared({ path, showsValues }: Validation, declared: readonly string[]): string {
+function undeclared({ path, showsValues, comparisons }: Validation, declared: readonly string[]): string {
   const key = path.at(-1);
   if (typeof key !== 'string') return 'The element is not declared.';
   if (!showsValues) return 'The field is not declared.';
-  const meant = didYouMean(key, declared);
+  const meant = didYouMean(key, comparable(declared, comparisons));
   const isShort = declared.length > 0 && declared.length <= MAX_LISTED;
   const all = meant === '' && isShort ? ` Declared here: ${quoted(declared.join(', '), 300)}.` : '';
   return `The field "${quoted(key)}" is not declared.${meant}${all}`;

@@ -7,7 +7,7 @@ import {
   type VersionBody,
   writeInstead,
 } from '@orrery/contracts';
-import { findUnfitLiterals } from '@orrery/expressions';
+import { comparable, comparisons, findUnfitLiterals } from '@orrery/expressions';
 import { contentBytes } from '../definitions/content-hash.js';
 import { mergeVersion } from '../definitions/merge-version.js';
 import { readSpellings } from '../definitions/read-spellings.js';
@@ -62,9 +62,11 @@ export function checkVersion(
 ): { kinds: ProblemKind[]; warnings: FieldProblem[] } {
   const attributes = new Map(named.map((schema) => [schema.name, schema.definition]));
   const unknown = schemasWithPointers(definition, spelling).filter(({ name }) => !attributes.has(name));
+  const compared = comparisons();
   const noSuchSchemas = unknown.slice(0, MAX_PROBLEMS).map(({ name, pointer }) => {
-    const message = noSuch('The world', 'entity schema', name, known);
-    return fieldProblem(pointer, 'unknown_entity_schema', message, writeInstead(closest(name, known)));
+    const names = comparable(known, compared);
+    const message = noSuch('The world', 'entity schema', name, names);
+    return fieldProblem(pointer, 'unknown_entity_schema', message, writeInstead(closest(name, names)));
   });
   return {
     kinds: [

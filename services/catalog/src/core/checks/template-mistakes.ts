@@ -14,6 +14,8 @@ import {
   type CompiledContract,
   CRON_NAME_KINDS,
   changesIn,
+  comparable,
+  comparisons,
   DIRECT_NAME_KINDS,
   findBracesInKeys,
   findCertainRefusals,
@@ -52,14 +54,17 @@ export function templateMistakes(
   return below(TEMPLATE, problems.slice(0, MAX_PROBLEMS));
 }
 
-const outsideMap = (template: JsonObject, mapped: readonly string[]): FieldProblem[] =>
-  changesIn(template)
+const outsideMap = (template: JsonObject, mapped: readonly string[]): FieldProblem[] => {
+  const compared = comparisons();
+  return changesIn(template)
     .flatMap(({ schema, pointer }) =>
       schema === undefined || mapped.includes(schema) ? [] : [{ schema, pointer }],
     )
     .slice(0, MAX_PROBLEMS)
-    .map(({ schema, pointer }) => outside(pointer, schema, mapped));
+    .map(({ schema, pointer }) => outside(pointer, schema, comparable(mapped, compared)));
+};
 
+/** @param mapped the schemas that the map names, for a suggestion */
 function outside(pointer: string, schema: string, mapped: readonly string[]): FieldProblem {
   const add = `Add "${schema}": "partial" to stateChanges to change its instances.`;
   const advice = didYouMean(schema, mapped) || ` ${add}`;

@@ -35,6 +35,15 @@ describe('versionProblems', () => {
     expect(found(version)).toEqual([problem]);
   });
 
+  it('looks for suggestions for as many paths as some names can be compared with', () => {
+    const fields = Array.from({ length: 500 }, (_, index) => [`laps${index}`, 'integer']);
+    const readEntities = Array.from({ length: 200 }, () => ({ schema: 'horse', filter: ['lpas7', 'lpas8'] }));
+    const version = { ...EMPTY_VERSION, inputSchema: Object.fromEntries(fields), readEntities };
+    const problems = versionProblems(version, NOW).flatMap((kind) => kind.problems);
+    const suggested = problems.filter(({ message }) => message.includes('Did you mean'));
+    expect([problems.length, suggested.length]).toEqual([400, 2]);
+  });
+
   it('finds nothing in an empty version', () => {
     expect(found({})).toEqual([]);
   });

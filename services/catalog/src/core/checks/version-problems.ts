@@ -12,6 +12,8 @@ import {
   type CompiledContract,
   CRON_TEMPLATE_NAMES,
   checkCronSchedule,
+  comparable,
+  comparisons,
   compileCondition,
   compileContract,
   compileTemplate,
@@ -107,7 +109,7 @@ function readContract(pointer: string, schema: JsonObject | null): ReadContract 
 
 /** The paths of filters must be in the input. */
 function wrongFilters({ readEntities }: StoredVersion, contract?: CompiledContract): FieldProblem[] {
-  const input = contract && { contract, work: coverWork() };
+  const input = contract && { contract, work: coverWork(), compared: comparisons() };
   return readEntities.flatMap(({ filter = [] }, entity) =>
     filter.flatMap((path, index) => filterProblems(`/readEntities/${entity}/filter/${index}`, path, input)),
   );
@@ -128,12 +130,14 @@ const wrongSearches = ({ readEntities }: StoredVersion): FieldProblem[] =>
     ];
   });
 
+interface FilteredInput {
+  readonly contract: CompiledContract;
+  readonly work: ReturnType<typeof coverWork>;
+  readonly compared: ReturnType<typeof comparisons>;
+}
+
 /** Without a contract any path may lead somewhere, unless it is written from outside the input. */
-function filterProblems(
-  pointer: string,
-  path: string,
-  input?: { readonly contract: CompiledContract; readonly work: ReturnType<typeof coverWork> },
-): FieldProblem[] {
+function filterProblems(pointer: string, path: string, input?: FilteredInput): FieldProblem[] {
   const shown = cutText(path, 100);
   if (path.split('.').includes('')) {
     const message = `The path "${shown}" has an empty part. Write names with one dot between them, as in "race.horse".`;
@@ -150,10 +154,11 @@ function filterProblems(
     const message = `The path "${shown}" selects nothing. Filter paths are names with dots between them and start inside the input: write ${written}.`;
     return [fieldProblem(pointer, 'invalid_path', message, `Write ${written}.`)];
   }
-  if (missing === undefined) return [];
+  if (input === undefined || missing === undefined) return [];
   const step = path.split('.')[missing.index] ?? '';
-  const message = `The inputSchema has no "${shown}".${didYouMean(step, missing.declared)}`;
-  const suggestion = writeInstead(closest(step, missing.declared));
+  const names = comparable(missing.declared, input.compared);
+  const message = `The inputSchema has no "${shown}".${didYouMean(step, names)}`;
+  const suggestion = writeInstead(closest(step, names));
   return [fieldProblem(pointer, 'path_not_in_input', message, suggestion)];
 }
 

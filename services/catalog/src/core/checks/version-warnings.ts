@@ -9,6 +9,8 @@ import {
 } from '@orrery/contracts';
 import {
   type AttributeNames,
+  comparable,
+  comparisons,
   findDottedNames,
   findKeysWithoutSchema,
   findLiteralReferences,
@@ -107,19 +109,16 @@ const memoryWarnings = ({ readHistory, readEntities }: StoredVersion): FieldProb
       ];
 
 /** An event that the world lacks may still be created, so it is no mistake. */
-const forgottenEvents = ({ readHistory }: StoredVersion, known: readonly string[]): FieldProblem[] =>
-  (readHistory?.events ?? []).flatMap((name, at) =>
-    known.includes(name)
-      ? []
-      : [
-          fieldProblem(
-            `/readHistory/events/${at}`,
-            'unknown_event',
-            `${noSuch('The world', 'event', name, known)} Nothing of it is remembered.`,
-            writeInstead(closest(name, known)),
-          ),
-        ],
-  );
+function forgottenEvents({ readHistory }: StoredVersion, known: readonly string[]): FieldProblem[] {
+  const compared = comparisons();
+  return (readHistory?.events ?? []).flatMap((name, at) => {
+    if (known.includes(name)) return [];
+    const names = comparable(known, compared);
+    const message = `${noSuch('The world', 'event', name, names)} Nothing of it is remembered.`;
+    const meant = writeInstead(closest(name, names));
+    return [fieldProblem(`/readHistory/events/${at}`, 'unknown_event', message, meant)];
+  });
+}
 
 /** Looked for without a regular expression, which would go through the rest of the text from each pair of braces. */
 function firstPlaceholder(text: string): string | undefined {
@@ -158,9 +157,10 @@ function templateWarnings({ mutationSettings }: StoredVersion, attributes: Attri
 function guardWarnings(version: StoredVersion, attributes: AttributeNames): FieldProblem[] {
   const known = [...attributes.values()].flat();
   const named = new Set(known);
+  const compared = comparisons();
   const unknown = attributesGuarded(version).filter(({ name }) => !named.has(name));
   return unknown.slice(0, MAX_COMPARED).flatMap(({ name, pointer }) => {
-    const meant = closest(name, known);
+    const meant = closest(name, comparable(known, compared));
     const message = `No entity schema of the version has an attribute "${name}". Did you mean "${meant}"?`;
     return meant === undefined
       ? []
