@@ -11,6 +11,7 @@ import { homeOf } from '../src/tampering/home-of.js';
 import { startJudgedSystem } from '../src/tampering/judged-system.js';
 import { rewriteChain } from '../src/tampering/rewrite-chain.js';
 import { type Story, tamperedWorld } from '../src/tampering/tampered-world.js';
+import { counting, makeWorld, plant } from '../src/worlds/make-world.js';
 
 let database: TestDatabase;
 let system: System;
@@ -51,6 +52,33 @@ it('decides every execution again far from the service: reads, failures, follow-
   expect(data).toMatchObject({ valid: true, decisions: all });
   const clone = await world.clone(story);
   expect(await verify(clone)).toMatchObject({ valid: true, decisions: { rerun: 2, notRerun: {} } });
+});
+
+it('knows the order of what a clone began with, and of what it has created since', async () => {
+  const lineUp = {
+    readEntities: [{ schema: 'horse' }],
+    mutationSettings: { mode: 'direct', template: { result: { line: '{{ entities.horse.map(id, id) }}' } } },
+  };
+  const made = await makeWorld(api, {
+    name: 'Line',
+    schemas: [counting('horse', 'wins')],
+    events: [{ name: 'line_up', firstVersion: lineUp }],
+  });
+  const source = await made.deploy();
+  for (const id of ['C', 'B', 'A']) await plant(api, source.path, 'horse', id);
+  for (const id of ['C', 'B']) await api.delete(`${source.path}/entity-instances/${id}`);
+  await plant(api, source.path, 'horse', 'B');
+  for (const [from, line] of [
+    [{ sourceSeq: 4 }, ['C', 'B', 'A', 'D']],
+    [{}, ['A', 'B', 'D']],
+  ] as const) {
+    const clone = await made.deploy({ bindings: [], sourceDeployment: source.address, ...from });
+    await plant(api, clone.path, 'horse', 'D');
+    const { body } = await api.post(`${clone.path}/execute`, { event: 'line_up', input: {} });
+    expect(body.data.result).toEqual({ line });
+    const story = { ...clone, world: made.address, clonedSeq: 1 };
+    expect(await verify(story)).toMatchObject({ valid: true, decisions: { rerun: 1, notRerun: {} } });
+  }
 });
 
 it('says of draws whose secret is not revealed that they are not checked, and not that they differ', async () => {

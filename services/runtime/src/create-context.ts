@@ -175,7 +175,8 @@ function createOwnership(
   // Released after the leases: what is committed during the handover is still published here.
   resources.add('publication', () => publication.stop());
   const messages = new ClaimedMessages();
-  const readState = (id: number, epoch: number) => loadState(db, id, epoch, { messages, now: clock.now() });
+  const readState = (id: number, epoch: number) =>
+    loadState(db, id, epoch, { messages, now: clock.now(), ids });
   const states = createResidentStates(readState, held, memory);
   const afterCommit = createAfterCommit({
     ...{ publication, held },

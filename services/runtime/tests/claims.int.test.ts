@@ -106,6 +106,7 @@ it('a claim is not released on a read that a commit has overtaken', async () => 
   const state = await loadState(runtime.context.db, deployment.id, 1, {
     messages: new ClaimedMessages(),
     now: Date.now(),
+    ids: runtime.context.ids,
   });
   if (state === undefined) throw new Error('the deployment is gone');
   state.claimedSchemas.set('counter', { schemaId: 1, revision: 1, committed: true });

@@ -32,6 +32,12 @@ house.catalog.plantVersion({
   },
 });
 const double = { event: 'double', eventVersion: 1 };
+house.catalog.plantVersion({
+  event: 'lines_up',
+  versionId: 71,
+  readEntities: [{ schema: 'counter' }],
+  mutationSettings: { mode: 'direct', template: { result: { line: '{{ entities.counter.map(id, id) }}' } } },
+});
 
 /** Counters c0 … c4 at 1; seq 1 + 5 + 5. */
 async function plantSource(body: object = {}) {
@@ -41,6 +47,7 @@ async function plantSource(body: object = {}) {
   return source;
 }
 
+const bound = (event: string) => ({ event, eventVersion: 1 });
 const cloneOf = (sourceDeployment: string, body: object = {}) =>
   plantDeployment(house, { bindings: [], sourceDeployment, ...body });
 
@@ -102,6 +109,42 @@ describe('a clone', () => {
       expect(await listAt(clone, 3)).toHaveLength(begun.length - 1);
       expect(await codeOf(listAt(clone, 4))).toBe('entity_instance_not_found');
     }
+  });
+
+  it('has the order that its source had then, also of what has been deleted or created anew since', async () => {
+    const remove = ({ params }: { params: object }, instanceId: string) =>
+      house.call('instances.delete', { params: { ...params, instanceId } });
+    const listOf = async ({ params }: { params: object }, query: Record<string, string> = {}) =>
+      (await house.call('instances.list', { params: { ...params }, query })).data.map(
+        (one) => one.instanceId,
+      );
+    const source = await plantDeployment(house);
+    for (const id of ['b', 'c', 'a', 'd']) await source.createCounter(id);
+    await remove(source, 'd');
+    await source.createCounter('d');
+    for (const id of ['b', 'c']) await remove(source, id);
+    await source.createCounter('c');
+    const orders = { 5: ['b', 'c', 'a', 'd'], 7: ['b', 'c', 'a', 'd'], 9: ['a', 'd'], 10: ['a', 'd', 'c'] };
+    for (const [seq, order] of Object.entries(orders)) {
+      const clone = await cloneOf(source.deployment.address, { sourceSeq: Number(seq) });
+      expect(await listOf(clone)).toEqual(order);
+      expect(await listOf(clone, { atSeq: '1' })).toEqual(order);
+      await remove(clone, 'a');
+      const twice = await cloneOf(clone.deployment.address, { sourceSeq: 1 });
+      expect(await listOf(twice)).toEqual(order);
+    }
+  });
+
+  it('shows what is created in it after what it began with', async () => {
+    const source = await plantSource({ bindings: ['increment', 'lines_up'].map(bound) });
+    const clone = await cloneOf(source.deployment.address);
+    await clone.createCounter('c9');
+    await clone.execute({ id: 'c8' });
+    const { data } = await clone.execute({}, {}, 'lines_up');
+    expect(data).toMatchObject({ result: { line: ['c3', 'c0', 'c1', 'c2', 'c4', 'c9', 'c8'] } });
+    const query = { decisions: 'true' };
+    const verified = await house.call('history.verify', { params: clone.params, query });
+    expect(verified.data).toMatchObject({ valid: true, decisions: { rerun: 2 } });
   });
 
   it('can begin at any entry of its source, also of one that is a clone', async () => {

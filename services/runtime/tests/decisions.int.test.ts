@@ -1,13 +1,13 @@
 import type { HashedEntry, JsonObject } from '@orrery/contracts';
 import { hashOf } from '@orrery/deciding';
 import { withClient } from '@orrery/testing/servers';
-import { expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { attribute } from './fake-catalog.js';
 import { sendsTo, WALLET } from './paying.js';
 import { plantDeployment, prepareHouse } from './running-runtime.js';
 
 const house = await prepareHouse();
-await house.boot({ soleProcess: true });
+const runtime = await house.boot({ soleProcess: true });
 const direct = (template: JsonObject) => ({ mode: 'direct' as const, template });
 house.catalog.plantVersion({
   event: 'survey',
@@ -56,6 +56,17 @@ house.catalog.plantVersion({
   versionId: 68,
   mutationSettings: direct({ result: { keys: '{{ input.map(k, k) }}', text: 'of {{ input }}' } }),
 });
+house.catalog.plantVersion({
+  event: 'names',
+  versionId: 69,
+  mutationSettings: direct({ result: { of: '{{ deployment }}' } }),
+});
+house.catalog.plantVersion({
+  event: 'recalls',
+  versionId: 75,
+  readHistory: { last: 2 },
+  mutationSettings: direct({ result: { seen: '{{ history.map(e, e.seq) }}' } }),
+});
 house.catalog.plantSchema('place', [attribute('size', 'integer', { defaultValue: 1 })]);
 for (const [event, ...schemas] of [
   ['places', 'place'],
@@ -79,6 +90,8 @@ const BINDINGS = [
   'places',
   'both',
   'loops',
+  'names',
+  'recalls',
 ].map((event) => ({
   event,
   eventVersion: 1,
@@ -186,6 +199,50 @@ it('decides again what executions set as timers, also those of a wallet', async 
 });
 
 const CANCELS = { id: null, event: null, dueAt: null, key: 'other', inputHash: null };
+
+describe('of a what-if fork', () => {
+  const { directory, homes } = runtime.context;
+  afterEach(() => vi.restoreAllMocks());
+
+  /** A fork in which an execution that names its deployment and one that remembers are replayed. */
+  async function replayed() {
+    const source = await plantDeployment(house, { bindings: BINDINGS });
+    await source.createCounter('a');
+    await source.execute({ id: 'a' });
+    for (const event of ['names', 'recalls']) await source.execute({}, {}, event);
+    const { address: sourceDeployment } = source.deployment;
+    const body = { purpose: 'what_if', sourceDeployment, sourceSeq: 3, bindings: [] };
+    const fork = await plantDeployment(house, body);
+    for (const seq of [4, 5]) {
+      const { data } = await house.call('deployments.replay', { params: fork.params, body: { seq } });
+      expect(data).toMatchObject({ outcome: 'executed', entry: { status: 'succeeded' } });
+    }
+    return { source, fork };
+  }
+
+  it('decides all again beside its source', async () => {
+    const { fork } = await replayed();
+    expect(await verifyDecisions(fork)).toMatchObject({ valid: true, decisions: { rerun: 2, notRerun: {} } });
+  });
+
+  it.each([
+    ['has never been in this database', () => vi.spyOn(directory, 'byAddress').mockResolvedValue(undefined)],
+    ['has left this database', () => vi.spyOn(homes, 'isHere').mockResolvedValue(false)],
+  ])('leaves out what it remembers where its source %s', async (_, leave) => {
+    const { source, fork } = await replayed();
+    leave();
+    // What the journal had of it does not count: it may be gone, or not be all.
+    await withClient(house.databaseUrl, (client) =>
+      client.query(`delete from runtime.journal where deployment_id = $1 and kind = 'execution'`, [
+        source.deployment.id,
+      ]),
+    );
+    expect(await verifyDecisions(fork)).toMatchObject({
+      valid: true,
+      decisions: { rerun: 1, notRerun: { outside: 1 } },
+    });
+  });
+});
 
 it('says of which executions it knows nothing', async () => {
   const planted = await live();

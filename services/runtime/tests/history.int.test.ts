@@ -133,6 +133,7 @@ const noDecisions = {
   reading: createSemaphore(1),
   computeLifetimes: async () => undefined,
   directory: {} as never,
+  homes: {} as never,
   randomnessKeys: [],
   beacons: {} as never,
 };

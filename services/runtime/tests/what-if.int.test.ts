@@ -46,6 +46,15 @@ beforeAll(async () => {
   house.catalog.plantVersion({ ...noting(1), ...publicly, versionId: 72, version: 2 });
   house.catalog.plantVersion({ ...noting(10), versionId: 73, version: 3, inputSchema: { id: 'string' } });
   house.catalog.plantVersion({
+    event: 'lines_up',
+    versionId: 74,
+    readEntities: [{ schema: 'counter' }],
+    mutationSettings: {
+      mode: 'direct',
+      template: { result: { line: '{{ entities.counter.map(id, id) }}' } },
+    },
+  });
+  house.catalog.plantVersion({
     event: 'judge',
     versionId: 80,
     behaviorPrompt: 'Judge.',
@@ -193,6 +202,24 @@ describe('a replay without changes', () => {
     // The entry says when it was replayed, and for when.
     expect(entry?.decidedAt).toBe(paid?.decidedAt);
     expect(Date.parse(entry?.executedAt ?? '')).toBeGreaterThanOrEqual(Date.parse(fork.deployment.createdAt));
+  });
+
+  it('shows instances in the order of then, also of what has been deleted or created anew since', async () => {
+    const source = await plantDeployment(house, { bindings: [{ event: 'lines_up', eventVersion: 1 }] });
+    const remove = (instanceId: string) =>
+      house.call('instances.delete', { params: { ...source.params, instanceId } });
+    for (const id of ['c', 'b', 'a']) await source.createCounter(id);
+    const { seq } = (await source.execute({}, {}, 'lines_up')).data as { seq: number };
+    for (const id of ['c', 'b']) await remove(id);
+    await source.createCounter('b');
+    const fork = await forkOf(source, seq - 1);
+    const { entry } = await replay(fork, { seq });
+    expect(entry).toMatchObject({ result: { line: ['c', 'b', 'a'] } });
+    const { data } = await house.call('history.verify', {
+      params: fork.params,
+      query: { decisions: 'true' },
+    });
+    expect(data).toMatchObject({ valid: true, decisions: { rerun: 1, notRerun: {} } });
   });
 
   it('skips what a payment has failed', async () => {

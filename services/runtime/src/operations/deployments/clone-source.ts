@@ -8,6 +8,7 @@ import {
   contentNow,
   readSource,
 } from '../../store/deployments/copy-source.js';
+import { computedTo } from '../../store/deployments/past-instances.js';
 import { headOf } from '../../store/journal/journal-store.js';
 import { readPast } from '../../store/journal/verify/verify-journal.js';
 import { listBindings, type NewBinding } from '../../store/state/bindings.js';
@@ -95,7 +96,11 @@ async function claimSchemas(
   const { id, seq } = source;
   const { names, instances } = await (seq === undefined
     ? contentNow(db, id)
-    : readPast(context, source, seq, call, () => contentAt(db, id, seq)));
+    : readPast(context, source, seq, call, async () => {
+        // The copies take over the order of creation.
+        await computedTo(context, id, seq, call.signal);
+        return contentAt(db, id, seq);
+      }));
   if (instances > limits.instancesPerDeployment) throw tooManyInstances(limits.instancesPerDeployment);
   if (names.length === 0) return [];
   return catalog.claimSchemas({ address, world_id: worldId }, names).catch(asOfSource);

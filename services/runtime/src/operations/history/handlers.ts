@@ -27,8 +27,9 @@ import {
   toHistoryEntry,
 } from '../../store/journal/journal-store.js';
 import { lifecycleHeadOf, readLifecycle } from '../../store/journal/lifecycle.js';
-import { createDecisionCheck } from '../../store/journal/verify/verify-decisions.js';
+import { createDecisionCheck, type DecidedSource } from '../../store/journal/verify/verify-decisions.js';
 import { verifyJournal } from '../../store/journal/verify/verify-journal.js';
+import { partitionOf } from '../../store/leases/leases.js';
 import { isPaused } from '../../store/state/deployment-state.js';
 import type { RuntimeContext } from '../context.js';
 
@@ -40,6 +41,7 @@ export function historyHandlers({
   clock,
   access,
   directory,
+  homes,
   verifying,
   reading,
   computeLifetimes,
@@ -51,18 +53,24 @@ export function historyHandlers({
   | 'clock'
   | 'access'
   | 'directory'
+  | 'homes'
   | 'verifying'
   | 'reading'
   | 'computeLifetimes'
   | 'randomnessKeys'
   | 'beacons'
 >): Handlers<typeof historyRpcs> {
+  /** That of a what-if fork may be deleted, and its journal is there; or live in another database, also if it is remembered. */
+  const sourceAt = async (address: string): Promise<DecidedSource> => {
+    const found = await directory.byAddress(address);
+    const isHere = found !== undefined && (await homes.isHere(partitionOf(found.id)));
+    return { id: isHere ? found.id : 0, address, isHere };
+  };
   /** Up to the entry that is the last now: what was there before each has to be known. */
   const decisionCheck = async (deployment: SeenDeployment, signal: AbortSignal) => {
     const { seq } = await headOf(db, deployment.id);
     await computedTo({ db, computeLifetimes, reading }, deployment.id, seq, signal);
-    // That of a what-if fork may be deleted; its journal is there.
-    const source = deployment.source ? await directory.byAddress(deployment.source.address) : undefined;
+    const source = deployment.source ? await sourceAt(deployment.source.address) : undefined;
     const known = { keys: randomnessKeys, beacon: () => beacons.chain().catch(() => undefined) };
     return (trx: typeof db) => createDecisionCheck(trx, { ...deployment, source }, seq, known, signal);
   };

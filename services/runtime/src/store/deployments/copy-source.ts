@@ -2,7 +2,7 @@ import { type DeploymentSource, type EntryTimer, parseReference, ServiceError } 
 import { tooManyInstances } from '@orrery/deciding';
 import { sql } from 'kysely';
 import { headOf } from '../journal/journal-store.js';
-import { beginLifetimes } from '../journal/lifetimes.js';
+import { beginLifetimes, lifetimesAt } from '../journal/lifetimes.js';
 import { snapshotAt, snapshotHashOf } from '../journal/past-states.js';
 import { listBindings, type NewBinding } from '../state/bindings.js';
 import type { Binding } from '../state/deployment-state.js';
@@ -92,7 +92,7 @@ async function copyInstances(
 ): Promise<number> {
   if (source.seq === undefined) await keepCurrent(trx, source.id, target.id);
   else await keepPast(trx, source.id, source.seq, target.id);
-  return insertInstances(trx, source.id, target);
+  return insertInstances(trx, source, target);
 }
 
 const keepCurrent = (trx: Trx, sourceId: number, targetId: number) =>
@@ -117,20 +117,31 @@ async function keepPast(trx: Trx, sourceId: number, seq: number, targetId: numbe
   if (rows.length > 0) await flush();
 }
 
-/** Lists show the copies in the order of their originals. */
+/** The source's instances of now, or of then, with what their order is by. Those of now have ids in the order of creation. */
+const originals = ({ id, seq }: CloneSource) =>
+  seq === undefined
+    ? sql`select entity_schema, instance_id, id as begun, 0 as place from instances where deployment_id = ${id}`
+    : sql`select entity_schema, instance_id, created_seq as begun, place from (${lifetimesAt(id, seq)}) there`;
+
+/**
+ * The copies get ids in the order of creation of their originals, which is the order in which templates and lists have them.
+ * Grouping brings both together: a join, planned without knowing how many were just written, may compare each with all.
+ */
 async function insertInstances(
   trx: Trx,
-  sourceId: number,
+  source: CloneSource,
   { id, at }: { id: number; at: Date },
 ): Promise<number> {
   const { numAffectedRows } = await sql`
     with copies as (
-      select k.entity_schema, k.instance_id, k.state,
-        row_number() over (order by i.id, k.entity_schema, k.instance_id) - 1 as position
-      from kept_states k
-      left join instances i on i.deployment_id = ${sourceId}
-        and i.entity_schema = k.entity_schema and i.instance_id = k.instance_id
-      where k.deployment_id = ${id}
+      select entity_schema, instance_id,
+        row_number() over (order by min(begun), min(place), entity_schema, instance_id) - 1 as position
+      from (
+        select n.*, false as is_copy from (${originals(source)}) n
+        union all
+        select entity_schema, instance_id, null, null, true from kept_states where deployment_id = ${id}
+      ) named
+      group by entity_schema, instance_id having bool_or(is_copy)
     ), taken as materialized (
       select nextval('id_blocks') as block
       from generate_series(1, (select (count(*) + ${IDS_PER_BLOCK - 1}) / ${IDS_PER_BLOCK} from copies))
@@ -138,8 +149,13 @@ async function insertInstances(
       select (block - 1) * ${IDS_PER_BLOCK} + 1 as first, row_number() over (order by block) - 1 as position from taken
     )
     insert into instances (id, deployment_id, entity_schema, instance_id, state, revision, created_at, updated_at)
-    select b.first + c.position % ${IDS_PER_BLOCK}, ${id}, c.entity_schema, c.instance_id, c.state, 1, ${at}, ${at}
-    from copies c join blocks b on b.position = c.position / ${IDS_PER_BLOCK}`.execute(trx);
+    select b.first + c.position % ${IDS_PER_BLOCK}, ${id}, c.entity_schema, c.instance_id, k.state, 1, ${at}, ${at}
+    from copies c join blocks b on b.position = c.position / ${IDS_PER_BLOCK}
+    cross join lateral (
+      select state from kept_states k
+      where k.deployment_id = ${id} and k.entity_schema = c.entity_schema and k.instance_id = c.instance_id offset 0) k`.execute(
+    trx,
+  );
   return Number(numAffectedRows ?? 0);
 }
 
@@ -149,7 +165,7 @@ export interface CloneSource {
   readonly address: string;
   /** What it began as a copy of itself. */
   readonly source: DeploymentSource | null;
-  /** The entry after which the instances are taken; `undefined`: as they are now. */
+  /** The entry after which the instances are taken, up to which lifetimes are computed; `undefined`: as they are now. */
   readonly seq: number | undefined;
   /** Its pending timers are copied. */
   readonly withTimers: boolean;

@@ -112,9 +112,26 @@ const applyEntries = (trx: Trx, deploymentId: number, after: number, until: numb
 const LARGEST_SPAN = 50;
 
 /**
+ * The lifetimes, up to where they are computed, that contain entry `seq`. It reads as many rows as there were instances, not
+ * as there ever were: `offset 0` keeps the planner from reading all lifetimes and joining them.
+ */
+export const lifetimesAt = (deploymentId: number, seq: number, entitySchema?: string) => {
+  const ofSchema = entitySchema === undefined ? sql`` : sql`and entity_schema = ${entitySchema}`;
+  return sql`
+    select created_seq, place, entity_schema, instance_id from lifetimes
+    where deployment_id = ${deploymentId} and deleted_seq is null and created_seq <= ${seq} ${ofSchema}
+    union all
+    select l.* from generate_series(0, ${LARGEST_SPAN}) s (span)
+    cross join lateral (
+      select created_seq, place, entity_schema, instance_id from lifetimes
+      where deployment_id = ${deploymentId} and deleted_seq is not null and span = s.span ${ofSchema}
+        and created_seq <= ${seq} and created_seq > ${seq} - (2::bigint << s.span) and deleted_seq > ${seq}
+      offset 0) l`;
+};
+
+/**
  * A page of the instances that were there after entry `seq`, in order of creation, and how many there were. Lifetimes
- * must be computed up to `seq`. It reads as many rows as there were instances, not as there ever were: `offset 0` keeps the
- * planner from reading all lifetimes and joining them.
+ * must be computed up to `seq`.
  */
 export async function instancesThen(
   db: Db,
@@ -123,19 +140,8 @@ export async function instancesThen(
   entitySchema: string | undefined,
   { page, limit }: PageQuery,
 ): Promise<{ names: InstanceName[]; total: number }> {
-  const ofSchema = entitySchema === undefined ? sql`` : sql`and entity_schema = ${entitySchema}`;
   const { rows } = await sql<{ names: InstanceName[]; total: number }>`
-    with there as materialized (
-      select created_seq, place, entity_schema, instance_id from lifetimes
-      where deployment_id = ${deploymentId} and deleted_seq is null and created_seq <= ${seq} ${ofSchema}
-      union all
-      select l.* from generate_series(0, ${LARGEST_SPAN}) s (span)
-      cross join lateral (
-        select created_seq, place, entity_schema, instance_id from lifetimes
-        where deployment_id = ${deploymentId} and deleted_seq is not null and span = s.span ${ofSchema}
-          and created_seq <= ${seq} and created_seq > ${seq} - (2::bigint << s.span) and deleted_seq > ${seq}
-        offset 0) l
-    ), shown as (
+    with there as materialized (${lifetimesAt(deploymentId, seq, entitySchema)}), shown as (
       select * from there order by created_seq, place limit ${limit} offset ${(page - 1) * limit}
     )
     select (select count(*) from there) as total,

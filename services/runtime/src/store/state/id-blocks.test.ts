@@ -59,6 +59,23 @@ it('a block that was asked for before ids were discarded is dropped', async () =
   expect(await taking).toEqual([firstOf(2)]);
 });
 
+it('ids go beyond one that came from another block, also those of a block that was asked for before', async () => {
+  const { nextBlock, answer } = heldBackSource();
+  const ids = createIdBlocks(nextBlock);
+  const taking = ids.take(1);
+  await answer(0);
+  expect(await taking).toEqual([1]);
+  ids.goBeyond(10);
+  expect(ids.next()).toBe(11);
+  const refilling = ids.refill(IDS_PER_BLOCK);
+  ids.goBeyond(firstOf(2) + 5);
+  expect(ids.has(1)).toBe(false);
+  await answer(1);
+  await answer(2);
+  await refilling;
+  expect(await ids.take(1)).toEqual([firstOf(3)]);
+});
+
 it('a source that fails fails those who wait for it, and no one after', async () => {
   let calls = 0;
   const ids = createIdBlocks(async () => {

@@ -49,6 +49,14 @@ export function createIdBlocks(nextBlock: () => Promise<number>) {
       return ids.splice(-count, count).reverse();
     },
     /**
+     * Drops the ids up to this one, also those of a block that is being fetched. Called when a clone is read: its copies have
+     * ids of blocks of their own, and what it creates must have greater ones.
+     */
+    goBeyond: (id: number): void => {
+      ids = ids.filter((one) => one > id);
+      highest = Math.max(highest, Math.ceil(id / IDS_PER_BLOCK));
+    },
+    /**
      * Drops all ids, also those of a block that is being fetched. Called when a partition is taken over, because ids
      * must stay greater than those of the previous owner.
      */

@@ -20,6 +20,7 @@ import {
   OpenRuns,
   ROW_COLUMNS,
 } from './deployment-state.js';
+import type { IdBlocks } from './id-blocks.js';
 import { createInstanceMemory, type InstanceMemory, type MemoryInstance } from './instance-memory.js';
 import { PendingTimers, type TimerName } from './pending-timers.js';
 import { readRecent } from './read-recent.js';
@@ -33,17 +34,26 @@ interface LoadedRow extends DeploymentRow {
   runs: OpenRunRow[] | null;
   next: TimerName[] | null;
   indexes: AttributeIndex[] | null;
+  highest_id: number | null;
 }
 
 /**
  * Reads a deployment in one statement, without its instances; `undefined` when it does not exist or was deleted. `now` in
- * milliseconds since the epoch. @throws NotOwner where it has left this database
+ * milliseconds since the epoch. From then on `ids` go beyond those of a clone's instances. @throws NotOwner where it has left this database
  */
 export async function loadState(
   db: Db,
   id: number,
   epoch: number,
-  { messages, now }: { readonly messages: ClaimedMessages; readonly now: number },
+  {
+    messages,
+    now,
+    ids,
+  }: {
+    readonly messages: ClaimedMessages;
+    readonly now: number;
+    readonly ids: Pick<IdBlocks, 'goBeyond'>;
+  },
 ): Promise<DeploymentState | undefined> {
   const { rows } = await sql<LoadedRow>`
     select ${sql.raw(ROW_COLUMNS)},
@@ -58,6 +68,7 @@ export async function loadState(
             jsonb_build_object('accountId', r.account_id, 'operation', r.operation, 'key', r.key) end))
         from runs r where r.deployment_id = d.id and r.ended_at is null) as runs,
       ${sql.raw(KEPT_INDEXES)} as indexes,
+      case when d.source is not null then (select max(i.id) from instances i where i.deployment_id = d.id) end as highest_id,
       case when h.totals ? 'timers' then (
         select jsonb_agg(jsonb_build_object('id', t.id, 'key', t.key, 'tree', t.tree) order by t.set_seq, t.set_index)
         from timers t where t.deployment_id = d.id and t.tree is not null and t.run_id is null) end as next
@@ -65,11 +76,12 @@ export async function loadState(
     where d.id = ${id} and d.deleted_at is null`.execute(db);
   const [row] = rows;
   if (row === undefined && !(await isHere(db, partitionOf(id)))) throw new NotOwner(partitionOf(id));
+  if (row?.highest_id) ids.goBeyond(row.highest_id);
   return row && stateOf(row, { epoch, readAt: now, messages });
 }
 
 function stateOf(
-  { head, head_at, bindings, claimed, runs, next, indexes, ...row }: LoadedRow,
+  { head, head_at, bindings, claimed, runs, next, indexes, highest_id: _, ...row }: LoadedRow,
   reading: Pick<DeploymentState, 'epoch' | 'readAt' | 'messages'>,
 ): DeploymentState {
   return {

@@ -21,13 +21,19 @@ import { pastStates } from '../past-states.js';
 import type { StoredEntry } from './fold-groups.js';
 import { createSeedCheck, type SeedKnowledge } from './verify-seeds.js';
 
+/** What the entries of a what-if fork repeat. */
+export interface DecidedSource extends ReplayedSource {
+  /** Its journal is in this database. */
+  readonly isHere: boolean;
+}
+
 export interface DecidedDeployment {
   readonly id: number;
   readonly address: string;
   readonly worldId: number;
   readonly worldAddress: string;
-  /** Of a what-if fork: what its entries repeat. */
-  readonly source?: ReplayedSource | undefined;
+  /** Of a clone, which may be a what-if fork. */
+  readonly source?: DecidedSource | undefined;
 }
 
 /** Milliseconds of work until others have their turn. */
@@ -83,7 +89,7 @@ export function createDecisionCheck(
     definitionOf: (hash) => findDefinition(db, deployment.worldId, hash),
     exchangeOf: ({ seq }) => findExchange(db, deployment.id, seq),
     decideOn: ({ seq }, decide) => decided(seq, () => decide(memory)),
-    remembersSource: true,
+    remembersSource: deployment.source?.isHere !== false,
   });
   const check = async ({ entry }: StoredEntry): Promise<Verdict> => {
     if (entry.kind !== 'execution') return undefined;
