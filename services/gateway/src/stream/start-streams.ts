@@ -17,7 +17,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { CallOperation, GatewayCall, RoutedRpc } from '../core/requests/operation.js';
 import { requestSchema } from '../core/requests/request-schema.js';
 import { bearerToken, type KeyVerifier } from '../http/access/access.js';
-import { TAKEN_WITHIN_MS } from '../http/load/answers.js';
+import { PIECE_BYTES, TAKEN_WITHIN_MS } from '../http/load/answers.js';
 import { boundEach } from '../http/load/bound-each.js';
 import { callOf, type RouteContext, readRequest } from '../http/routes/operation-route.js';
 import type { FindPublished } from '../public/published.js';
@@ -287,18 +287,32 @@ type EventStream = ReturnType<typeof openEventStream>;
 
 /** Server-sent events to one client (HTML Living Standard §9.2). Nothing is buffered here beyond the socket. */
 function openEventStream(response: ServerResponse, signal: AbortSignal, clock: Clock) {
+  /** Nothing else may come between the pieces of a chunk. */
+  let isSending = false;
   /** Sends what a client may miss: nothing more is queued for one that does not read. */
-  const write = (text: string) => void (response.writableNeedDrain || response.write(text));
+  const write = (text: string) => void (isSending || response.writableNeedDrain || response.write(text));
+  const sendPiece = async (piece: Buffer) => {
+    if (response.write(piece)) return;
+    await withinTime(clock, TAKEN_WITHIN_MS, signal, (either) =>
+      once(response, 'drain', { signal: either }),
+    ).catch((error: unknown) => {
+      response.destroy();
+      throw error;
+    });
+  };
   return {
-    /** Resolves when the socket accepts more. Rejects when the signal aborts first, or the client does not read: it may go on from where it was. */
+    /**
+     * Writes piece by piece, so that it can be seen whether the client takes any of it. Resolves when the socket accepts more.
+     * Rejects when the signal aborts first, or the client does not read: it may go on from where it was.
+     */
     send: async (bytes: Buffer) => {
-      if (response.write(bytes)) return;
-      await withinTime(clock, TAKEN_WITHIN_MS, signal, (either) =>
-        once(response, 'drain', { signal: either }),
-      ).catch((error: unknown) => {
-        response.destroy();
-        throw error;
-      });
+      isSending = true;
+      try {
+        for (let at = 0; at < bytes.length; at += PIECE_BYTES)
+          await sendPiece(bytes.subarray(at, at + PIECE_BYTES));
+      } finally {
+        isSending = false;
+      }
     },
     /** The client may go on from where it was. */
     cut: () => void response.destroy(),

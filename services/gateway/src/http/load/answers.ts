@@ -16,10 +16,11 @@ const MAX_UNTAKEN_BYTES = 128 * 1024 * 1024;
 /** Requests of a connection that may be open: pipelined ones cost their sender a few bytes each. */
 const MAX_OPEN = 32;
 /** A longer answer is written in pieces, so that it can be seen whether its client takes any of it. */
-const WHOLE_BYTES = 256 * 1024;
-const PIECE_BYTES = 64 * 1024;
-/** What an answer takes that is read from a file while it is sent. */
-const FILE_BYTES = 128 * 1024;
+export const PIECE_BYTES = 64 * 1024;
+/** What an answer takes that is read from a file while it is sent, or whose bytes all readers of it share. */
+const SHARED_BYTES = 2 * PIECE_BYTES;
+/** What a request takes that waits behind another one of its connection: its headers, at most. */
+const WAITING_BYTES = 16 * 1024;
 const CHECK_MS = 1000;
 
 interface Open {
@@ -61,7 +62,7 @@ export function boundAnswers(app: FastifyInstance, limits: AnswerLimits): void {
     const connection = connections.get(socket);
     if (connection === undefined) return;
     const one = { response, bytes: 0 };
-    connection.open.push(one);
+    if (connection.open.push(one) > 1) count(connection, one, WAITING_BYTES);
     // A response closes once, so `on` needs no removal as `once` does.
     response.on('close', () => {
       count(connection, one, 0);
@@ -77,11 +78,11 @@ export function boundAnswers(app: FastifyInstance, limits: AnswerLimits): void {
     const connection = connections.get(raw.socket);
     const one = connection?.open.find(({ response }) => response === reply.raw);
     if (connection === undefined || one === undefined) return done();
-    const answer = answerOf(payload);
-    count(connection, one, typeof answer === 'number' ? answer : answer.length);
-    if (typeof answer === 'number') return done();
-    reply.header('content-length', answer.length);
-    done(null, inPieces(answer));
+    const bytes = lengthOf(payload);
+    count(connection, one, one.bytes + (typeof payload === 'string' ? bytes : Math.min(bytes, SHARED_BYTES)));
+    if (bytes <= PIECE_BYTES || !isWhole(payload)) return done();
+    reply.header('content-length', bytes);
+    done(null, inPieces(typeof payload === 'string' ? Buffer.from(payload) : payload));
   });
 }
 
@@ -140,16 +141,16 @@ function look(connection: Connection, now: number): void {
 
 /** Who has answers kept behind another request that is still open has chosen that, and comes before all who read. */
 function waitedSince({ open: [first], bytes, since }: Connection, now: number): number {
-  const isBehind = bytes - (first?.bytes ?? 0) > WHOLE_BYTES;
+  const isBehind = bytes - (first?.bytes ?? 0) > 4 * PIECE_BYTES;
   return isBehind ? Number.NEGATIVE_INFINITY : (since ?? now);
 }
 
-/** The bytes of an answer that is to be written in pieces; of others, how many they have. */
-function answerOf(payload: unknown): Buffer | number {
+const isWhole = (payload: unknown): payload is string | Buffer =>
+  typeof payload === 'string' || Buffer.isBuffer(payload);
+
+function lengthOf(payload: unknown): number {
   if (payload === null || payload === undefined) return 0;
-  if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) return FILE_BYTES;
-  if (payload.length <= WHOLE_BYTES) return payload.length;
-  return typeof payload === 'string' ? Buffer.from(payload) : payload;
+  return isWhole(payload) ? Buffer.byteLength(payload) : SHARED_BYTES;
 }
 
 function inPieces(bytes: Buffer): Readable {

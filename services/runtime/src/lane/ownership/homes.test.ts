@@ -11,13 +11,18 @@ const here = { id: 'first', instance: 'one', logger: createLogger({ service: 'te
 function house(answer: Parameters<typeof databaseThat>[0]) {
   const clock = new FakeClock();
   const byAddress = vi.fn(async () => undefined);
-  const bus = { listen: async () => undefined, broadcast: async () => undefined } as never;
+  /** What is broadcast is heard by its sender too, unless the bus is away. */
+  const reach = { isAway: false, tell: (_: object): void => undefined };
+  const bus = {
+    listen: async (_message: unknown, onHeard: typeof reach.tell) => void (reach.tell = onHeard),
+    broadcast: async (_message: unknown, told: object) => void (reach.isAway || reach.tell(told)),
+  } as never;
   const directory = databaseThat<DirectorySchema>(answer);
   const db = directory as never;
   const options = { ...here, clock, bus, db, directory, deployments: { byAddress } };
   const follow = () =>
     followHomes({ ...options, onSeveral: async () => undefined, signal: new AbortController().signal });
-  return { clock, byAddress, follow };
+  return { clock, byAddress, follow, reach };
 }
 
 it('leaves no loop behind where the directory cannot be read at the start', async () => {
@@ -65,7 +70,25 @@ it('knows that a database is away once it has heard nobody of it for a while', a
   const homes = await follow();
   await clock.advance(5000);
   expect([homes.isAway('second'), homes.isServed('second')]).toEqual([false, false]);
-  await clock.advance(1000);
+  await clock.advance(1001);
   expect([homes.isAway('second'), homes.isAway('first')]).toEqual([true, false]);
+  await homes.stop();
+});
+
+it('calls no database away because it has heard nobody while the bus was away', async () => {
+  const { clock, follow, reach } = house((statement) =>
+    statement.includes('"databases"') ? [{ id: 'first' }, { id: 'second' }] : [],
+  );
+  const homes = await follow();
+  await clock.advance(8000);
+  reach.tell({ instance: 'two', database: 'second' });
+  reach.isAway = true;
+  await clock.advance(10_000);
+  expect(homes.isAway('second')).toBe(false);
+  reach.isAway = false;
+  await clock.advance(4000);
+  expect(homes.isAway('second')).toBe(false);
+  await clock.advance(4000);
+  expect(homes.isAway('second')).toBe(true);
   await homes.stop();
 });

@@ -172,13 +172,15 @@ async function followServers(
   areSeveral: () => boolean,
 ) {
   const heard = new Map<string, { readonly database: string; readonly at: number }>();
-  /** When this process began to tell the others, which began to tell it at about the same time. */
-  let since = Number.POSITIVE_INFINITY;
+  /** Since when, and when last, this process has heard itself: for so long it would have heard others. */
+  const own = { since: Number.POSITIVE_INFINITY, at: Number.NEGATIVE_INFINITY };
   await bus.listen(
     homeServed,
     (one) => {
-      if (one.instance !== instance)
-        heard.set(one.instance, { database: one.database, at: clock.monotonic() });
+      const at = clock.monotonic();
+      if (one.instance !== instance) return void heard.set(one.instance, { database: one.database, at });
+      if (at - own.at > SILENT_MS) own.since = at;
+      own.at = at;
     },
     signal,
   );
@@ -189,9 +191,7 @@ async function followServers(
     clock,
     logger,
     runOnce: async () => {
-      if (!areSeveral()) return 'idle';
-      since = Math.min(since, clock.monotonic());
-      await bus.broadcast(homeServed, { instance, database: id });
+      if (areSeveral()) await bus.broadcast(homeServed, { instance, database: id });
       return 'idle';
     },
   });
@@ -232,7 +232,9 @@ async function followServers(
     call,
     isHeard: (database: string): boolean => servingNow(database).length > 0,
     isAway: (database: string): boolean =>
-      clock.monotonic() - since > WAIT_MS && servingNow(database).length === 0,
+      clock.monotonic() - own.at <= SILENT_MS &&
+      clock.monotonic() - own.since > WAIT_MS &&
+      servingNow(database).length === 0,
     stop: () => telling.stop(),
   };
 }
