@@ -154,7 +154,7 @@ describe('a world as files', () => {
     await orrery.run('versions', 'lock', 'Derby', 'race', '1');
     await put('exported/events/race.yaml', RACE);
     expect(await orrery.run('world', 'apply', at('exported'))).toContain(
-      '~ event race: new version 2 (version 1 is locked)',
+      '~ event race: a new version (version 1 is locked)',
     );
     expect(await orrery.json('versions', 'list', 'Derby', 'race')).toHaveLength(2);
     expect(await orrery.run('world', 'apply', at('exported'))).toContain('nothing to do');

@@ -6,11 +6,23 @@ const read = (text: string) => readYaml(text, 'horse.yaml').value;
 
 describe('YAML', () => {
   it('holds any JSON without changing it', () => {
+    const word = fc.constantFrom(
+      ' ',
+      '  ',
+      '\n',
+      '\n \n',
+      '\t',
+      'race',
+      'horses ',
+      'the weather decides who wins ',
+    );
+    const longLines = fc.array(word, { minLength: 10, maxLength: 40 }).map((words) => words.join(''));
     const text = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc
         .array(fc.constantFrom(' ', '\n', '\t', ':', '#', '-', '{{', 'a long word', "'", '"', '\\', '…'))
         .map((parts) => parts.join('')),
+      longLines,
       fc.constantFrom(
         'yes',
         'null',
@@ -43,7 +55,16 @@ describe('YAML', () => {
       fc.property(json, (value) => {
         expect(read(writeYaml({ value }))).toEqual({ value });
       }),
-      { numRuns: 1000, examples: [[' \n'], ['\n a'], ['a \nb']] },
+      {
+        numRuns: 1000,
+        examples: [
+          [' \n'],
+          ['\n a'],
+          ['a \nb'],
+          [` ${'word '.repeat(30)}`],
+          ['You are the referee of a horse race.\n \nDecide by speed and weather who wins.'],
+        ],
+      },
     );
   });
 
@@ -64,6 +85,13 @@ describe('YAML', () => {
   it('is refused with its place', () => {
     expect(() => read('name: horse\nattributes: [')).toThrow(/^horse\.yaml, line 2, column 14: /);
     expect(() => read('a: 1\na: 2')).toThrow('horse.yaml, line 2, column 1: Map keys must be unique.');
+  });
+
+  it('is refused with a number that no JSON can hold', () => {
+    expect(() => read('name: horse\nmax: 1e400')).toThrow(
+      'horse.yaml, line 2, column 6: The number 1e400 is too large.',
+    );
+    expect(() => read('{"min": [-1e999]}')).toThrow('horse.yaml, line 1, column 10: ');
   });
 
   it('says what has to stand in quotes', () => {

@@ -33,6 +33,7 @@ export function readYaml(text: string, what: string): ReadYaml {
   const [problem] = document.errors;
   if (problem !== undefined) throw refusalOf(problem, lineCounter, what);
   refuseBareBraces(document, lineCounter, what);
+  refuseInfinity(document, lineCounter, what);
   const value = contentOf(document, what);
   return { value, lineOf: (path) => lineOf(document, lineCounter, path) };
 }
@@ -64,6 +65,17 @@ function refuseBareBraces(document: Document.Parsed, lines: LineCounter, what: s
   });
 }
 
+/** A number such as 1e400 is none that JSON can send: it would become null. @throws StartupError with the line */
+function refuseInfinity(document: Document.Parsed, lines: LineCounter, what: string): void {
+  visit(document, {
+    Scalar: (_, { value, source, range }) => {
+      if (typeof value !== 'number' || Number.isFinite(value)) return;
+      const { line, col } = lines.linePos(range?.[0] ?? 0);
+      throw new StartupError(`${what}, line ${line}, column ${col}: The number ${source} is too large.`);
+    },
+  });
+}
+
 /** @throws StartupError for aliases that blow up */
 function contentOf(document: Document.Parsed, what: string): unknown {
   try {
@@ -86,6 +98,9 @@ function lineOf(document: Document.Parsed, lines: LineCounter, path: readonly st
 /** Characters of a line, where a text can be folded. */
 const LINE_WIDTH = 100;
 
+/** A text in quotes stays on its line: folding loses a line that is a space. */
+const NEVER = 1e9;
+
 /**
  * Writes JSON as YAML 1.2 that differs from its next version where the two differ: texts of several lines are literal
  * blocks, long ones are folded. `readYaml` gives the same value again.
@@ -98,13 +113,15 @@ export function writeYaml(value: unknown): string {
       if (style) node.type = style;
     },
   });
-  return document.toString({ lineWidth: LINE_WIDTH });
+  return document.toString({ lineWidth: LINE_WIDTH, doubleQuotedMinMultiLineLength: NEVER });
 }
 
 /** Space at the end of a line, or at the very beginning, is not safe in a block. */
 const losesSpace = (text: string) => /^\s/.test(text) || /[^\S\n]$/m.test(text);
 
 function styleOf(text: string): Scalar.Type | undefined {
-  if (text.includes('\n')) return losesSpace(text) ? Scalar.QUOTE_DOUBLE : Scalar.BLOCK_LITERAL;
-  return text.length > LINE_WIDTH ? Scalar.BLOCK_FOLDED : undefined;
+  const isLong = text.length > LINE_WIDTH;
+  if (!isLong && !text.includes('\n')) return undefined;
+  if (losesSpace(text)) return Scalar.QUOTE_DOUBLE;
+  return text.includes('\n') ? Scalar.BLOCK_LITERAL : Scalar.BLOCK_FOLDED;
 }

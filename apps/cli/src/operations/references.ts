@@ -32,9 +32,12 @@ export const ownWorlds = (server: Server): Promise<Named[]> => listAll(server, '
 
 /** A world by its id, its address, or the name of one of yours. @throws StartupError for no or several of that name */
 export async function findWorld(server: Server, text: string): Promise<string> {
-  if (isReference(text)) return text;
-  return onlyOne(await ownWorlds(server), text, 'None of your worlds is named');
+  return isReference(text) ? text : worldNamed(await ownWorlds(server), text);
 }
+
+/** One of your worlds by its name alone, as files say it: that may be in digits. @throws StartupError for no or several */
+export const worldNamed = (worlds: readonly Named[], name: string): string =>
+  onlyOne(worlds, name, 'None of your worlds is named');
 
 /**
  * A deployment as `WORLD/DEPLOYMENT`, each by its id, its address or its name, or by itself: then it is searched in your

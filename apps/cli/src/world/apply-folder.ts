@@ -1,5 +1,5 @@
 import { StartupError } from '@orrery/service-kit';
-import { findWorld, ownWorlds } from '../operations/references.js';
+import { findWorld, ownWorlds, worldNamed } from '../operations/references.js';
 import { Refusal, type ServerAnswer, send, warningText } from '../server/ask-server.js';
 import { type Server, type ServerOptions, serverOf } from '../server/find-server.js';
 import type { CommandContext } from '../terminal/context.js';
@@ -45,9 +45,10 @@ export async function applyFolder(
   const applying = { server, folder, stored, prune };
   const warnings = await checked(plan, applying, context);
   const isWanted = await isConfirmed(plan, folder, options, context);
-  const world = isWanted ? await makeChanges(plan, applying, warnings, context) : stored?.address;
-  if (isWanted) say(`${folder.world.name} (${world}) is as the files say.`);
-  if (options.json === true) context.write(JSON.stringify(outcomeOf(plan, world, isWanted), null, 2));
+  const made = isWanted ? await makeChanges(plan, applying, warnings, context) : undefined;
+  if (made !== undefined) say(`${folder.world.name} (${made.world}) is as the files say.`);
+  const outcome = outcomeOf(plan, made?.world ?? stored?.address, made);
+  if (options.json === true) context.write(JSON.stringify(outcome, null, 2));
 }
 
 /** Says what is likely to be wrong before anybody is asked. @throws StartupError with what the server would refuse */
@@ -77,9 +78,10 @@ async function appliedWorld(
   { world }: ApplyOptions,
 ): Promise<string | undefined> {
   if (world !== undefined) return findWorld(server, world);
-  const isThere = (await ownWorlds(server)).some(({ name }) => name === folder.world.name);
+  const own = await ownWorlds(server);
+  const isThere = own.some(({ name }) => name === folder.world.name);
   // Of several with this name none is meant, and that is said.
-  return isThere ? findWorld(server, folder.world.name) : undefined;
+  return isThere ? worldNamed(own, folder.world.name) : undefined;
 }
 
 function introduction(plan: Plan, { world }: WorldFolder, stored: StoredWorld | undefined): string {
@@ -103,39 +105,73 @@ async function isConfirmed(
   return answer;
 }
 
+/** What the server has answered to the changes. */
+interface Made {
+  readonly world: string;
+  /** The numbers of new versions, by the names of their events. */
+  readonly versions: ReadonlyMap<string, number>;
+}
+
 /**
- * Makes changes in their order and resolves with the world's address. What was warned of is not said again.
+ * Makes changes in their order. What was warned of is not said again.
  * @throws StartupError at the first one that the server refuses: those before it are made, and applying again goes on there
  */
 async function makeChanges(
   { changes }: Plan,
-  { server, folder, stored }: Applying,
+  applying: Applying,
   warnings: readonly CheckedWarning[],
   { note }: CommandContext,
-): Promise<string> {
+): Promise<Made> {
   const told = new Set(warnings.map(({ warning, line }) => warningText(warning, line)));
-  let world = stored?.address;
+  const versions = new Map<string, number>();
+  let world = applying.stored?.address;
   for (const [done, change] of changes.entries()) {
     for (const [part, request] of requestsOf(change).entries()) {
-      const path = world === undefined ? '/api/worlds' : `/api/worlds/${world}${request.path}`;
-      const { method, body } = request;
+      const isFirst = done === 0 && part === 0;
       const before = doneBefore(done, changes.length, part);
-      const answer = await send(server, { method, path, body }).catch((cause: Error) => {
-        throw new StartupError(`${cause.message}\n${before}: apply again, which goes on here.`, { cause });
-      });
-      if (answer.status >= 300) {
-        const text = new Refusal(server, { method, path }, inFile(answer, change, request, folder)).message;
-        const isFirst = done === 0 && part === 0;
-        throw new StartupError(
-          `${text}\n${isFirst ? 'Nothing was changed.' : `${before}: mend this one and apply again, which goes on here.`}`,
-        );
-      }
+      const answer = await sendPart(applying, world, { change, request, isFirst, before });
       world ??= (answer.data as { address: string }).address;
+      if (request.makesVersion) versions.set(change.name, (answer.data as { version: number }).version);
       if (answer.message !== undefined) note(`${kindOf(change)} ${change.name}: ${answer.message}`);
-      for (const text of warningsOf(answer, change, folder)) if (!told.has(text)) note(text);
+      for (const text of warningsOf(answer, change, applying.folder)) if (!told.has(text)) note(text);
     }
   }
-  return world ?? '';
+  return { world: world ?? '', versions };
+}
+
+interface ChangePart {
+  readonly change: Change;
+  readonly request: ChangeRequest;
+  readonly isFirst: boolean;
+  /** What was made before it, for people. */
+  readonly before: string;
+}
+
+/** @throws StartupError for a refusal, also where what it replaces is no longer what the plan was made of */
+async function sendPart(
+  { server, folder, stored }: Applying,
+  world: string | undefined,
+  { change, request, isFirst, before }: ChangePart,
+): Promise<ServerAnswer> {
+  const path = world === undefined ? '/api/worlds' : `/api/worlds/${world}${request.path}`;
+  const { method, body } = request;
+  const tag = method === 'PUT' ? stored?.tags.get(request.path) : undefined;
+  const headers = tag === undefined ? {} : { 'if-match': `"${tag}"` };
+  const answer = await send(server, { method, path, headers, body }).catch((cause: Error) => {
+    throw new StartupError(`${cause.message}\n${before}: apply again, which goes on here.`, { cause });
+  });
+  if (answer.status < 300) return answer;
+  const { message } = new Refusal(server, { method, path }, inFile(answer, change, request, folder));
+  throw new StartupError(`${message}\n${afterRefusal(answer, { isFirst, before })}`);
+}
+
+function afterRefusal(
+  { status }: ServerAnswer,
+  { isFirst, before }: Pick<ChangePart, 'isFirst' | 'before'>,
+): string {
+  if (status === 412)
+    return `${isFirst ? 'Nothing was changed' : before}: apply again, which shows what differs by now.`;
+  return isFirst ? 'Nothing was changed.' : `${before}: mend this one and apply again, which goes on here.`;
 }
 
 const kindOf = ({ what }: Change): DefinitionKind => what.split(' ')[1] as DefinitionKind;
@@ -173,13 +209,18 @@ const warningsOf = ({ warnings = [] }: ServerAnswer, change: Change, folder: Wor
       return warningText(warning, folder.lineOf(kindOf(change), change.name, pointer));
     });
 
-const outcomeOf = ({ changes, left }: Plan, world: string | undefined, applied: boolean) => ({
+const outcomeOf = ({ changes, left }: Plan, world: string | undefined, made: Made | undefined) => ({
   world: world ?? null,
-  applied,
-  changes: changes.map((change) => ({
-    what: change.what,
-    name: change.name,
-    ...('version' in change && change.version && { version: change.version.number }),
-  })),
+  applied: made !== undefined,
+  changes: changes.map((change) => {
+    const version = versionOf(change, made);
+    return { what: change.what, name: change.name, ...(version !== undefined && { version }) };
+  }),
   left,
 });
+
+/** The number of a new version is not known before it is there. */
+function versionOf(change: Change, made: Made | undefined): number | undefined {
+  if (change.what !== 'change event' || change.version === undefined) return undefined;
+  return change.version.isNew ? made?.versions.get(change.name) : change.version.number;
+}

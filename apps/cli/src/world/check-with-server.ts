@@ -4,7 +4,8 @@ import { listAll, type Named } from '../operations/references.js';
 import { askOrFail, sendOrFail } from '../server/ask-server.js';
 import type { Server } from '../server/find-server.js';
 import { newEvent, withoutFirstVersion } from './change-requests.js';
-import type { EventDefinition, SchemaDefinition, StoredWorld, WorldContent } from './definitions.js';
+import { type CheckGroup, checkGroups } from './check-groups.js';
+import type { StoredWorld, WorldContent } from './definitions.js';
 import type { Plan } from './plan-changes.js';
 import type { WorldFolder } from './read-folder.js';
 
@@ -25,36 +26,43 @@ export interface CheckedWarning {
   readonly line: string;
 }
 
-/** Bytes of events in one request; a body may have 1 MiB by default. */
-const EVENT_BYTES = 400_000;
-
 /**
  * Has the server check what a plan creates or changes, and stores nothing.
  * @throws StartupError with all that it would refuse, with file and line
  */
 export async function checkWithServer({ changes }: Plan, applying: Applying): Promise<CheckedWarning[]> {
   const { server, folder } = applying;
-  const entitySchemas = afterApplying('schemas', applying);
+  const schemas = changes.flatMap((change) =>
+    change.what === 'create schema' || change.what === 'change schema' ? [change.to] : [],
+  );
   const events = changes.flatMap((change) =>
     change.what === 'create event' || (change.what === 'change event' && change.version !== undefined)
       ? [change.to]
       : [],
   );
-  const groups = events.length > 0 ? grouped(events) : [[]];
+  const known = new Set(afterApplying('events', applying).map(({ name }) => name));
   const problems = new Set<string>();
   const warnings: CheckedWarning[] = [];
-  for (const group of groups) {
-    const body = { entitySchemas, events: group.map(newEvent) };
+  for (const group of checkGroups(schemas, events, afterApplying('schemas', applying))) {
+    const body = { entitySchemas: group.entitySchemas, events: group.events.map(newEvent) };
     const { data } = await sendOrFail(server, { method: 'POST', path: '/api/worlds/check', body });
     const checked = data as DefinitionCheck;
-    const lineOf = ({ pointer }: Found) => fileLineOf(pointer, folder, entitySchemas, group);
-    // Those of schemas are found with each group.
+    const lineOf = ({ pointer }: Found) => fileLineOf(pointer, folder, group);
+    // Those of a schema are found with each group that has it.
     for (const problem of checked.problems)
       problems.add(`${lineOf(problem)}: ${problem.message} [${problem.code}]`);
-    for (const warning of checked.warnings) warnings.push({ warning, line: lineOf(warning) });
+    for (const warning of checked.warnings)
+      if (!isElsewhere(warning, group, known)) warnings.push({ warning, line: lineOf(warning) });
   }
   if (problems.size > 0) throw new StartupError(`The server would refuse:\n${[...problems].join('\n')}`);
   return warnings;
+}
+
+/** Of the events that are remembered a server knows those that are sent with them. */
+function isElsewhere({ pointer }: Found, { events }: CheckGroup, known: ReadonlySet<string>): boolean {
+  const [, event, at] = /^\/events\/(\d+)\/firstVersion\/readHistory\/events\/(\d+)$/.exec(pointer) ?? [];
+  const remembered = events[Number(event)]?.readHistory?.events?.[Number(at)];
+  return remembered !== undefined && known.has(remembered);
 }
 
 /** What the world will have: that on the server alone stays there, unless it is pruned. */
@@ -67,30 +75,10 @@ export function afterApplying<Kind extends 'schemas' | 'events'>(
   return [...folder[kind], ...left];
 }
 
-function grouped(events: readonly EventDefinition[]): EventDefinition[][] {
-  const groups: EventDefinition[][] = [];
-  let left = 0;
-  for (const event of events) {
-    const bytes = Buffer.byteLength(JSON.stringify(event));
-    if (groups.length === 0 || bytes > left) {
-      groups.push([]);
-      left = EVENT_BYTES;
-    }
-    groups.at(-1)?.push(event);
-    left -= bytes;
-  }
-  return groups;
-}
-
-function fileLineOf(
-  pointer: string,
-  folder: WorldFolder,
-  entitySchemas: readonly SchemaDefinition[],
-  group: readonly EventDefinition[],
-): string {
+function fileLineOf(pointer: string, folder: WorldFolder, { entitySchemas, events }: CheckGroup): string {
   const [, kind = '', at = '', rest = ''] = /^\/(entitySchemas|events)\/(\d+)(.*)$/s.exec(pointer) ?? [];
   if (kind === 'events')
-    return folder.lineOf('event', group[Number(at)]?.name ?? '', withoutFirstVersion(rest));
+    return folder.lineOf('event', events[Number(at)]?.name ?? '', withoutFirstVersion(rest));
   return folder.lineOf('schema', entitySchemas[Number(at)]?.name ?? '', rest);
 }
 

@@ -1,12 +1,14 @@
-import type {
-  AttributeRecord,
-  CreateAttributeBody,
-  CreateEntitySchemaBody,
-  CreateWorldBody,
-  EntitySchemaRecord,
-  VersionBody,
-  VersionRecord,
-  WorldRecord,
+import {
+  type AttributeRecord,
+  type CreateAttributeBody,
+  type CreateEntitySchemaBody,
+  type CreateWorldBody,
+  type EntitySchemaRecord,
+  type ModeMap,
+  toNfc,
+  type VersionBody,
+  type VersionRecord,
+  type WorldRecord,
 } from '@orrery/contracts';
 
 /** A world as its file says it: what is nothing is left out. */
@@ -73,8 +75,8 @@ export const toEventDefinition = (
 ): EventDefinition => stated({ name, description, ...(version && toVersionDefinition(version)) });
 
 /**
- * A version in one spelling, as answers have it (docs/catalog.md): the prompt stands at the top, and settings name their
- * mode and their visibility.
+ * A version in one spelling, as answers have it (docs/catalog.md): the prompt stands at the top, settings name their mode and
+ * their visibility, and names are in NFC.
  */
 function toVersionDefinition(version: VersionBody | VersionRecord): VersionBody {
   const { mutationSettings: mutation, executionSettings: execution } = version;
@@ -84,9 +86,12 @@ function toVersionDefinition(version: VersionBody | VersionRecord): VersionBody 
   return stated({
     inputSchema: version.inputSchema,
     outputSchema: version.outputSchema,
-    readEntities: ifAny(version.readEntities),
-    readHistory: version.readHistory,
-    stateChanges: changes,
+    readEntities: ifAny(version.readEntities)?.map((read) => ({ ...read, schema: toNfc(read.schema) })),
+    readHistory: version.readHistory && {
+      ...version.readHistory,
+      ...stated({ events: version.readHistory.events?.map(toNfc) }),
+    },
+    stateChanges: changes && withNfcNames(changes),
     behaviorPrompt: version.behaviorPrompt ?? mutation?.behaviorPrompt,
     mutationSettings: mutation && stated({ mode, template }),
     executionSettings: execution && {
@@ -98,6 +103,12 @@ function toVersionDefinition(version: VersionBody | VersionRecord): VersionBody 
     guards: version.guards,
     followUps: ifAny(version.followUps),
   });
+}
+
+/** Names that are one in NFC stay as they are: the server says so where they contradict each other. */
+function withNfcNames(modes: ModeMap): ModeMap {
+  const named = new Map(Object.entries(modes).map(([name, mode]) => [toNfc(name), mode]));
+  return named.size === Object.keys(modes).length ? Object.fromEntries(named) : modes;
 }
 
 /** All definitions of a world: what a folder holds, and what a server has. */
@@ -112,6 +123,8 @@ export interface StoredWorld extends WorldContent {
   readonly address: string;
   /** By the names of events; an event all of whose versions are deleted has none. */
   readonly latest: ReadonlyMap<string, LatestVersion>;
+  /** What may be replaced, by its path below the world's: its `ETag` as it was read. */
+  readonly tags: ReadonlyMap<string, string>;
 }
 
 export interface LatestVersion {

@@ -25,6 +25,7 @@ const sentences = (isLocked: boolean) => {
     events,
     address: '0x1',
     latest: new Map(events.map(({ name }) => [name, { version: 1, isLocked: isLocked && name === 'dock' }])),
+    tags: new Map(),
   };
   const plan = planChanges({ world, schemas: [after], events }, stored, { prune: false, newVersions: false });
   return orphanedNames(plan, events);

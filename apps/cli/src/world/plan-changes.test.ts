@@ -27,6 +27,7 @@ const stored = (changes: Partial<StoredWorld> = {}, isLocked = false): StoredWor
   ...content,
   address: '0x1',
   latest: new Map([['race', { version: 2, isLocked }]]),
+  tags: new Map(),
   ...changes,
 });
 const whatOf = (...given: Parameters<typeof planChanges>) =>
@@ -65,6 +66,17 @@ describe('a plan', () => {
     });
   });
 
+  it('takes names in another form of Unicode for no difference', () => {
+    const names = (form: 'NFC' | 'NFD') => ({
+      readEntities: [{ schema: 'Fée'.normalize(form) }],
+      readHistory: { last: 3, events: ['Fête'.normalize(form)] },
+      stateChanges: { ['Fée'.normalize(form)]: 'partial' as const },
+    });
+    expect(toEventDefinition({ name: 'e' }, names('NFD'))).toEqual(
+      toEventDefinition({ name: 'e' }, names('NFC')),
+    );
+  });
+
   it('deletes only what it may', () => {
     const more = stored({ schemas: [horse, { name: 'old' }], events: [race, { name: 'gone' }] });
     expect(planChanges(content, more, options)).toMatchObject({
@@ -88,9 +100,9 @@ describe('a plan', () => {
       '~ event race: version 2, which is a draft, changes in place',
     );
     expect(titleOf(slower, stored({}, true), options)).toBe(
-      '~ event race: new version 3 (version 2 is locked)',
+      '~ event race: a new version (version 2 is locked)',
     );
-    expect(titleOf(slower, stored(), { ...options, newVersions: true })).toBe('~ event race: new version 3');
+    expect(titleOf(slower, stored(), { ...options, newVersions: true })).toBe('~ event race: a new version');
     const described = { ...content, events: [{ ...race, description: 'A race' }] };
     expect(titleOf(described, stored({}, true), options)).toBe('~ event race');
   });
@@ -148,6 +160,11 @@ describe('the requests of a change', () => {
         },
       },
     ]);
+  });
+
+  it('keep an empty description of a new event', () => {
+    const create = { what: 'create event', name: 'race', to: { name: 'race', description: '' } } as const;
+    expect(requestsOf(create)[0]?.body).toEqual({ name: 'race', description: '', firstVersion: {} });
   });
 
   it('touch the attributes that differ alone', () => {

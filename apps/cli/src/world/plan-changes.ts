@@ -36,12 +36,14 @@ export interface EventChange extends Pair<EventDefinition> {
   readonly version?: VersionChange;
 }
 
-export interface VersionChange {
-  readonly number: number;
-  readonly isNew: boolean;
-  /** Why it is a new one. */
-  readonly because?: string;
-}
+/** A draft changes in place, or there is a new version: the server gives its number, and uses none again. */
+export type VersionChange =
+  | { readonly isNew: false; readonly number: number }
+  | {
+      readonly isNew: true;
+      /** Why it is a new one. */
+      readonly because?: string;
+    };
 
 export interface Plan {
   readonly changes: readonly Change[];
@@ -137,11 +139,9 @@ function eventChange(
 }
 
 function versionChange(latest: LatestVersion | undefined, newVersions: boolean): VersionChange {
-  // The numbers of deleted versions are not used again; the server knows the next one.
-  if (latest === undefined) return { number: 1, isNew: true, because: 'it has none' };
-  const next = { number: latest.version + 1, isNew: true };
-  if (latest.isLocked) return { ...next, because: `version ${latest.version} is locked` };
-  return newVersions ? next : { number: latest.version, isNew: false };
+  if (latest === undefined) return { isNew: true, because: 'it has none' };
+  if (latest.isLocked) return { isNew: true, because: `version ${latest.version} is locked` };
+  return newVersions ? { isNew: true } : { number: latest.version, isNew: false };
 }
 
 /** Without a map of changes a version runs with all schemas (docs/catalog.md). */
@@ -174,9 +174,9 @@ export function titleOf(change: Change): string {
   const [verb = '', kind = ''] = change.what.split(' ');
   const title = `${SIGNS[verb]} ${kind} ${change.name}`;
   if (change.what !== 'change event' || change.version === undefined) return title;
-  const { number, isNew, because } = change.version;
-  if (!isNew) return `${title}: version ${number}, which is a draft, changes in place`;
-  return `${title}: new version ${number}${because === undefined ? '' : ` (${because})`}`;
+  const { version } = change;
+  if (!version.isNew) return `${title}: version ${version.number}, which is a draft, changes in place`;
+  return `${title}: a new version${version.because === undefined ? '' : ` (${version.because})`}`;
 }
 
 function detailsOf(change: Change): string[] {

@@ -1,6 +1,6 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { access, readdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { createEntitySchemaBody, createWorldBody, problemsOf, versionBody } from '@orrery/contracts';
+import { createEntitySchemaBody, createWorldBody, problemsOf, toNfc, versionBody } from '@orrery/contracts';
 import { StartupError } from '@orrery/service-kit';
 import type { z } from 'zod';
 import { type ReadYaml, readYaml } from '../documents/yaml-text.js';
@@ -54,11 +54,22 @@ export async function readFolder(folder: string): Promise<WorldFolder> {
   };
 }
 
-/** The name of the world that a folder holds; undefined where it holds none that can be read. */
+/**
+ * The name of the world that a folder holds; undefined where it has no world file, or is not there.
+ * @throws StartupError for a world file that does not tell whose files these are
+ */
 export async function nameInFolder(folder: string): Promise<string | undefined> {
-  const [file] = await readFiles(folder, '.', isWorldFile).catch(() => []);
-  const name = (file?.value as { name?: unknown } | null | undefined)?.name;
-  return typeof name === 'string' ? name : undefined;
+  const isThere = await access(folder).then(
+    () => true,
+    () => false,
+  );
+  const names = (isThere ? await readFiles(folder, '.', isWorldFile) : []).map(({ path, value }) => {
+    const name = (value as { name?: unknown } | null)?.name;
+    if (typeof name === 'string') return toNfc(name);
+    throw new StartupError(`${path} does not name its world: mend or remove it.`);
+  });
+  if (new Set(names).size > 1) throw new StartupError(`${folder} holds two worlds: ${names.join(', ')}.`);
+  return names[0];
 }
 
 const isWorldFile = (file: string): boolean => file.replace(ENDING, '') === 'world';

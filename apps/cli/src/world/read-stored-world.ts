@@ -1,8 +1,15 @@
-import type { EntitySchemaRecord, EventRecord, VersionRecord, WorldRecord } from '@orrery/contracts';
+import {
+  type EntitySchemaRecord,
+  type EventRecord,
+  tagged,
+  type VersionRecord,
+  type WorldRecord,
+} from '@orrery/contracts';
 import { StartupError } from '@orrery/service-kit';
 import { listAll } from '../operations/references.js';
 import { askOrFail } from '../server/ask-server.js';
 import type { Server } from '../server/find-server.js';
+import { attributePath, eventPath, schemaPath, versionPath } from './change-requests.js';
 import { type StoredWorld, toEventDefinition, toSchemaDefinition, toWorldDefinition } from './definitions.js';
 
 /** Reads all definitions of a world, of each event those of its latest version. @throws StartupError for another's world */
@@ -28,7 +35,27 @@ export async function readStoredWorld(server: Server, reference: string): Promis
     schemas: schemas.map(toSchemaDefinition),
     events: events.map((event) => toEventDefinition(event, versions.get(event.name))),
     latest: versions,
+    tags: tagsOf(record, schemas, events, versions),
   };
+}
+
+/** The tags are computed of what was read: lists have no `ETag` for each thing in them. */
+function tagsOf(
+  world: WorldRecord,
+  schemas: readonly EntitySchemaRecord[],
+  events: readonly EventRecord[],
+  versions: ReadonlyMap<string, VersionRecord>,
+): Map<string, string> {
+  const records: [string, object][] = [
+    ['', world],
+    ...schemas.map((schema): [string, object] => [schemaPath(schema.name), schema]),
+    ...schemas.flatMap(({ name, attributes }) =>
+      attributes.map((attribute): [string, object] => [attributePath(name, attribute.name), attribute]),
+    ),
+    ...events.map((event): [string, object] => [eventPath(event.name), event]),
+    ...[...versions].map(([event, one]): [string, object] => [versionPath(event, one.version), one]),
+  ];
+  return new Map(records.map(([path, record]) => [path, tagged(record).etag]));
 }
 
 async function latestVersionOf(

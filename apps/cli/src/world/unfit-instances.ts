@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { DeploymentRecord } from '@orrery/contracts';
 import { throughInstances } from '../deployments/instance-mapping.js';
 import { listAll, type Named } from '../operations/references.js';
 import type { Server } from '../server/find-server.js';
@@ -11,7 +12,9 @@ export async function unfitInstances({ changes }: Plan, world: string, server: S
       change.what === 'change schema' && !isDeepStrictEqual(change.from.attributes, change.to.attributes),
   );
   if (changed.length === 0) return [];
-  const deployments = await listAll<Named>(server, `/worlds/${world}/deployments`);
+  const all = await listAll<Named & Pick<DeploymentRecord, 'mode'>>(server, `/worlds/${world}/deployments`);
+  // In a locked one no instance can be mapped.
+  const deployments = all.filter(({ mode }) => mode !== 'locked');
   const sentences: string[] = [];
   for (const { name, to } of changed)
     for (const deployment of deployments) {

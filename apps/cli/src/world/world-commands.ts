@@ -1,6 +1,6 @@
 import { StartupError } from '@orrery/service-kit';
 import { type Command, Option } from 'commander';
-import { findWorld, ownWorlds } from '../operations/references.js';
+import { findWorld, ownWorlds, worldNamed } from '../operations/references.js';
 import { type Server, type ServerOptions, serverOf, withServerOptions } from '../server/find-server.js';
 import type { CommandContext } from '../terminal/context.js';
 import { type ApplyOptions, applyFolder } from './apply-folder.js';
@@ -46,8 +46,10 @@ export function addWorldCommands(program: Command, context: CommandContext): voi
 
 async function exportWorld(folder: string, options: ExportOptions, context: CommandContext): Promise<void> {
   const server = await serverOf(options, context);
-  const stored = await exportedWorld(server, folder, options);
-  const removed = await writeFolder(folder, stored, options.format);
+  const inFolder = await nameInFolder(folder);
+  const stored = await exportedWorld(server, folder, inFolder, options);
+  const isItsOwn = inFolder !== undefined;
+  const removed = await writeFolder(folder, stored, { format: options.format, isItsOwn });
   const count = (number: number, noun: string) => `${number} ${noun}${number === 1 ? '' : 's'}`;
   const { world, schemas, events } = stored;
   context.write(
@@ -57,14 +59,26 @@ async function exportWorld(folder: string, options: ExportOptions, context: Comm
 }
 
 /** @throws StartupError where the folder holds another world, whose files would be lost */
-async function exportedWorld(server: Server, folder: string, { world }: ExportOptions): Promise<StoredWorld> {
-  const inFolder = await nameInFolder(folder);
-  const reference = world ?? inFolder ?? (await onlyWorld(server));
-  const stored = await readStoredWorld(server, await findWorld(server, reference));
+async function exportedWorld(
+  server: Server,
+  folder: string,
+  inFolder: string | undefined,
+  { world }: ExportOptions,
+): Promise<StoredWorld> {
+  const stored = await readStoredWorld(server, await addressOf(server, world, inFolder));
   if (inFolder === undefined || inFolder === stored.world.name) return stored;
   throw new StartupError(
-    `${folder} holds the world "${inFolder}", not "${stored.world.name}": choose another folder, or remove its world file.`,
+    `${folder} holds the world "${inFolder}", not "${stored.world.name}": choose another folder, or remove its files.`,
   );
+}
+
+async function addressOf(
+  server: Server,
+  given: string | undefined,
+  inFolder: string | undefined,
+): Promise<string> {
+  if (given !== undefined) return findWorld(server, given);
+  return inFolder === undefined ? onlyWorld(server) : worldNamed(await ownWorlds(server), inFolder);
 }
 
 async function onlyWorld(server: Server): Promise<string> {

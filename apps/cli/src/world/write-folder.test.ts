@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fileNameOf } from './write-folder.js';
+import { fileNameOf, sortFiles } from './write-folder.js';
 
 describe('the name of a file', () => {
   it('is that of its definition, as far as a file may have it', () => {
@@ -15,5 +15,26 @@ describe('the name of a file', () => {
     expect(Buffer.byteLength(fileNameOf(long))).toBeLessThan(200);
     expect(fileNameOf(long)).not.toBe(fileNameOf(`${long.slice(1)}x`));
     expect(fileNameOf('Horse', new Set(['horse']))).toMatch(/^Horse-[0-9a-f]{8}$/);
+  });
+});
+
+it('removes a file that a written one may overwrite before that is written', () => {
+  const files = [
+    'world.json',
+    'world.md',
+    'README.md',
+    'schemas/Horse.yaml',
+    'schemas/dog.yaml',
+    'events/a.txt',
+  ];
+  expect(sortFiles(files, ['world.json', 'schemas/horse.yaml', 'schemas/dog.yaml'])).toEqual({
+    taken: ['world.json', 'schemas/Horse.yaml', 'schemas/dog.yaml'],
+    respelt: ['schemas/Horse.yaml'],
+    stale: [],
+  });
+  expect(sortFiles(files, ['world.yaml'])).toEqual({
+    taken: ['world.json', 'schemas/Horse.yaml', 'schemas/dog.yaml'],
+    respelt: [],
+    stale: ['world.json', 'schemas/Horse.yaml', 'schemas/dog.yaml'],
   });
 });

@@ -1,29 +1,68 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { toNfc } from '@orrery/contracts';
+import { StartupError } from '@orrery/service-kit';
 import { writeYaml } from '../documents/yaml-text.js';
 import type { WorldContent } from './definitions.js';
 import { ENDING } from './read-folder.js';
 
 export type FileFormat = 'yaml' | 'json';
 
-/** Writes a world as files and removes those of definitions that it no longer has. Resolves with the removed ones. */
+/**
+ * Writes a world as files and removes those of definitions that it no longer has. Resolves with the removed ones.
+ * @param isItsOwn whether the folder is known to hold this world; else no file in it is removed or overwritten
+ * @throws StartupError before anything is written, naming the files that are in the way
+ */
 export async function writeFolder(
   folder: string,
   content: WorldContent,
-  format: FileFormat,
+  { format, isItsOwn }: { readonly format: FileFormat; readonly isItsOwn: boolean },
 ): Promise<string[]> {
   const texts = new Map([
     [`world.${format}`, textOf(content.world, format)],
     ...filesOf('schemas', content.schemas, format),
     ...filesOf('events', content.events, format),
   ]);
+  const { taken, respelt, stale } = sortFiles(await filesIn(folder), texts.keys());
+  if (!isItsOwn && taken.length > 0) throw inTheWay(folder, taken);
   for (const below of ['schemas', 'events']) await mkdir(join(folder, below), { recursive: true });
+  for (const file of respelt) await rm(join(folder, file));
   for (const [file, text] of texts) await writeFile(join(folder, file), text);
-  const old = (await definitionFiles(folder)).filter((file) => !texts.has(file));
-  for (const file of old) await rm(join(folder, file));
-  return old;
+  for (const file of stale) await rm(join(folder, file));
+  return [...respelt, ...stale];
 }
+
+/**
+ * What an export means for the files of a folder. `taken`: it removes or overwrites them. `stale`: they are removed once all
+ * is written. `respelt`: before, since some file systems tell neither cases nor forms of Unicode apart, so that removing
+ * such a file later would remove the one that was written.
+ */
+export function sortFiles(files: readonly string[], written: Iterable<string>) {
+  const names = new Set(written);
+  const folded = new Set([...names].map(foldedName));
+  const isOverwritten = (file: string) => folded.has(foldedName(file));
+  const old = files.filter((file) => isDefinition(file) && !names.has(file));
+  return {
+    taken: files.filter((file) => isOverwritten(file) || isDefinition(file)),
+    respelt: old.filter(isOverwritten),
+    stale: old.filter((file) => !isOverwritten(file)),
+  };
+}
+
+const foldedName = (file: string): string => toNfc(file).toLowerCase();
+
+const isDefinition = (file: string): boolean =>
+  ENDING.test(file) && (file.includes('/') || file.replace(ENDING, '') === 'world');
+
+function inTheWay(folder: string, files: readonly string[]): StartupError {
+  const shown = `${files.slice(0, MOST_SHOWN).join(', ')}${files.length > MOST_SHOWN ? ', …' : ''}`;
+  return new StartupError(
+    `${folder} has no world file that says whose files these are: ${shown}. Choose another folder, or move them away.`,
+  );
+}
+
+const MOST_SHOWN = 5;
 
 function filesOf(below: string, definitions: readonly { readonly name: string }[], format: FileFormat) {
   const taken = new Set<string>();
@@ -37,15 +76,21 @@ function filesOf(below: string, definitions: readonly { readonly name: string }[
 const textOf = (definition: object, format: FileFormat): string =>
   format === 'json' ? `${JSON.stringify(definition, null, 2)}\n` : writeYaml(definition);
 
-/** The files of a folder that hold definitions. */
-async function definitionFiles(folder: string): Promise<string[]> {
-  const inFolder = async (below: string) =>
-    (await readdir(join(folder, below)).catch(() => [])).filter((file) => ENDING.test(file));
-  const top = (await inFolder('.')).filter((file) => file.replace(ENDING, '') === 'world');
-  const lists = await Promise.all(
-    ['schemas', 'events'].map(async (below) => (await inFolder(below)).map((file) => `${below}/${file}`)),
-  );
-  return [...top, ...lists.flat()];
+/** The files of a world's folder, by their paths in it. */
+async function filesIn(folder: string): Promise<string[]> {
+  const filesBelow = async (below: string) => {
+    const found = await readdir(join(folder, below), { withFileTypes: true }).catch(none);
+    return found
+      .filter((one) => !one.isDirectory())
+      .map(({ name }) => (below === '.' ? name : `${below}/${name}`));
+  };
+  return (await Promise.all(['.', 'schemas', 'events'].map(filesBelow))).flat();
+}
+
+/** @throws Error for a folder that is there and cannot be read */
+function none(cause: NodeJS.ErrnoException): [] {
+  if (cause.code === 'ENOENT') return [];
+  throw cause;
 }
 
 /** Bytes of a file's name without its ending. */
