@@ -42,6 +42,38 @@ describe('bindings', () => {
     expect((await call('bindings.list', { params })).data).toHaveLength(2);
   });
 
+  it('claim nothing where they are refused, and leave the claims of what is bound as they are', async () => {
+    const { params, deployment } = await plantDeployment(house, {
+      bindings: [{ event: 'other', eventVersion: 1 }],
+    });
+    const { address } = deployment;
+    const next = [{ event: 'other', eventVersion: 2 }];
+    catalog.plantVersion({ ...incrementVersion, event: 'other', version: 2, versionId: 4 });
+    const refused = [
+      next,
+      [
+        { event: 'increment', eventVersion: 1 },
+        { event: 'other', eventVersion: 1 },
+      ],
+    ];
+    for (const body of refused)
+      expect(await codeOf(call('bindings.add', { params, body }))).toBe('event_binding_exists');
+    const claims = () => [...catalog.claims].filter((claim) => claim.startsWith(address)).sort();
+    expect(claims()).toEqual([`${address} version 3`, `${address} world 1`]);
+    await call('deployments.lock', { params });
+    for (const name of ['bindings.add', 'bindings.update'] as const)
+      expect(await codeOf(call(name, { params, body: next }))).toBe('deployment_locked');
+    expect(claims()).toEqual([`${address} version 3`, `${address} world 1`]);
+  });
+
+  it('unbound after a refusal have no claim any more', async () => {
+    const { params, deployment } = await plantDeployment(house);
+    const body = [{ event: 'increment', eventVersion: 1 }];
+    expect(await codeOf(call('bindings.add', { params, body }))).toBe('event_binding_exists');
+    await call('bindings.remove', { params, query: { event: 'increment' } });
+    expect(catalog.claims.has(`${deployment.address} version 1`)).toBe(false);
+  });
+
   it('are added once for an Idempotency-Key, whatever has changed since', async () => {
     const { params, deployment } = await plantDeployment(house);
     const headers = { 'idempotency-key': 'bind once' };
@@ -91,6 +123,7 @@ describe('bindings', () => {
     expect([...catalog.claims].filter((claim) => claim.startsWith(deployment.address)).sort()).toEqual([
       `${deployment.address} schema 1`,
       `${deployment.address} version 2`,
+      `${deployment.address} world 1`,
     ]);
     const unbound = [{ event: 'increment', eventVersion: 1 }, { event: 'other' }];
     expect(await refusalOf(call('bindings.update', { params, body: unbound }))).toMatchObject({

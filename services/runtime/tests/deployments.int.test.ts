@@ -1,3 +1,4 @@
+import { newAddress } from '@orrery/contracts';
 import { query } from '@orrery/testing/servers';
 import { describe, expect, it } from 'vitest';
 import { codeOf, type House, OTHER, plantDeployment, prepareHouse, refusalOf } from './running-runtime.js';
@@ -84,6 +85,20 @@ describe('deployments', () => {
       await query(house.databaseUrl, `alter table runtime.${name} add column newer int`);
     for (let n = 0; n < 3; n += 1)
       expect((await use(`after-${n}`))[0]).toMatchObject({ status: 'succeeded' });
+  });
+
+  it('that are refused leave no claim, neither on the world nor on a version', async () => {
+    const before = new Set(catalog.claims);
+    const params = { worldAddress: String(catalog.world.id) };
+    const create = (body: object) =>
+      codeOf(call('deployments.create', { params, body: { name: 'Refused', ...body } }));
+    const bound = { event: 'increment', eventVersion: 1 };
+    expect(await create({ bindings: [{ event: 'nosuch', eventVersion: 1 }] })).toBe('unknown_event');
+    expect(await create({ bindings: [], sourceDeployment: newAddress() })).toBe('unknown_deployment');
+    const long = Array.from({ length: 200 }, (_, index) => `${index}`.padEnd(255, '馬'));
+    const onchain = { stateChanges: long, result: long };
+    expect(await create({ bindings: [{ ...bound, onchain }] })).toBe('change_too_large');
+    expect([...catalog.claims].filter((claim) => !before.has(claim))).toEqual([]);
   });
 
   it('are gone at once when deleted, and their claims with them', async () => {

@@ -119,10 +119,11 @@ export function createFakeCatalog() {
       })),
       pagination: { page: 1, limit: 100, total: schemas.size, totalPages: 1 },
     }),
-    'claims.world': async ({ world: reference }, { caller }) => {
+    'claims.world': async ({ world: reference, deployment }, { caller }) => {
       const isOwner = caller.kind === 'account' && caller.accountId === world.ownerAccountId;
       if (!isOwner || (reference !== '1' && reference !== world.address))
         throw new ServiceError('world_not_found');
+      claim(`${deployment} world ${world.id}`);
       return { worldId: world.id, worldAddress: world.address };
     },
     'claims.versions': async ({ deployment, versions: wanted, withoutDefinitions }) => {

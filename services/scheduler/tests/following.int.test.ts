@@ -34,6 +34,11 @@ describe('schedules follow bindings', () => {
     ]);
   });
 
+  it('a version of another event that has the id of the bound one has no schedule there', async () => {
+    const address = fake.deploy({ train: fake.version('race', 1, everyMinute) });
+    expect(await schedulesOf(address)).toEqual([]);
+  });
+
   it('is followed before it is answered, although nobody told of it', async () => {
     const address = fake.deploy({ train: fake.version('train', 1, hourly) });
     const [schedule] = await schedulesOf(address);

@@ -46,7 +46,7 @@ async function askFacts(
   const askedAt = await databaseNow();
   const lifecycle = await askLifecycle(dependencies, { deployment, after: known?.seq ?? 0 }, signal);
   if (lifecycle === undefined) return undefined;
-  const definitions = await askDefinitions(dependencies, lifecycle, signal);
+  const definitions = boundOnes(lifecycle, await askDefinitions(dependencies, lifecycle, signal));
   return { known, lifecycle, definitions, askedAt, now: await databaseNow() };
 }
 
@@ -92,3 +92,16 @@ async function askDefinitions(
   }
   return found;
 }
+
+/** Without other versions that a restored catalog has given the ids of lost ones. */
+const boundOnes = (
+  { worldId, bindings }: DeploymentLifecycle,
+  definitions: ReadonlyMap<number, BoundDefinition>,
+): ReadonlyMap<number, BoundDefinition> =>
+  new Map(
+    bindings.flatMap(({ versionId, event, eventVersion }) => {
+      const found = definitions.get(versionId);
+      const isBound = found?.worldId === worldId && found.event === event && found.version === eventVersion;
+      return isBound ? [[versionId, found]] : [];
+    }),
+  );

@@ -6,7 +6,35 @@ const versions = [
   { event: 'race', version: 1 },
   { event: 'walk', version: 2 },
 ];
-const claimed = versions.map((one, index) => ({ ...one, versionId: index + 7, schemas: {}, hash }));
+const content = {
+  worldId: 1,
+  eventId: 1,
+  isLocked: false,
+  versionHash: hash,
+  inputSchema: null,
+  outputSchema: null,
+  readEntities: [],
+  stateChanges: null,
+  behaviorPrompt: null,
+  mutationSettings: null,
+  executionSettings: null,
+  guards: null,
+};
+const claimed = versions.map((one, index) => ({
+  ...content,
+  ...one,
+  versionId: index + 7,
+  schemas: {},
+  hash,
+}));
+const bound = claimed.map(({ event, version, versionId }) => ({ event, eventVersion: version, versionId }));
+const [race = { event: '', eventVersion: 0, versionId: 0 }] = bound;
+
+const changed = (...definitions: object[]) => ({
+  versions: definitions.map((definition) => ({ state: 'changed', definition })),
+  schemas: [],
+  worlds: [],
+});
 
 /** A client of a catalog that answers so, and the names of the calls that it made. */
 function clientOf(answers: Record<string, unknown>) {
@@ -28,18 +56,19 @@ it('claims and locks by a catalog of the previous release, which answers whole d
   const { catalog, calls } = clientOf({
     'claims.versions': { definitions: claimed, revisions: { 7: 3 } },
     'definitions.lock': { definitions: claimed, world: { hash } },
+    'definitions.confirm': changed(...claimed),
   });
   expect(await catalog.claimVersions({ address: '0x1', worldId: 1 }, versions)).toEqual([
     { ...versions[0], id: 7, revision: 3, definition: claimed[0] },
     { ...versions[1], id: 8, revision: null, definition: claimed[1] },
   ]);
-  expect((await catalog.lock(1, [7, 8])).definitions).toEqual(claimed);
-  expect(calls).toEqual(['claims.versions', 'definitions.lock']);
+  expect((await catalog.lock(1, bound)).definitions).toEqual(claimed);
+  expect(calls).toEqual(['claims.versions', 'definitions.confirm', 'definitions.lock']);
 });
 
-it('answers claims by the names that were claimed, and refuses what is gone', async () => {
+it('answers claims by the names that were claimed, and locks nothing where something is gone', async () => {
   const [, walk] = claimed;
-  const { catalog } = clientOf({
+  const { catalog, calls } = clientOf({
     'claims.versions': { definitions: [], versionIds: [7, 8], revisions: { 8: 2 } },
     'definitions.lock': { definitions: [], world: { hash } },
     'definitions.confirm': {
@@ -57,7 +86,27 @@ it('answers claims by the names that were claimed, and refuses what is gone', as
     ['race', 7, null],
     ['walk', 8, 2],
   ]);
-  await expect(catalog.lock(1, [7, 8, 9])).rejects.toMatchObject({ code: 'unknown_event_version' });
+  const gone = { event: 'gone', eventVersion: 1, versionId: 9 };
+  await expect(catalog.lock(1, [...bound, gone])).rejects.toMatchObject({ code: 'unknown_event_version' });
+  expect(calls).not.toContain('definitions.lock');
+});
+
+it.each([
+  ['of another world', { worldId: 2 }],
+  ['of another event', { event: 'walk' }],
+  ['with another number', { version: 2 }],
+])('a bound version is gone where its id is that of a version %s', async (_what, other) => {
+  const answers = { 'definitions.confirm': changed({ ...claimed[0], isLocked: true }) };
+  const { catalog, calls } = clientOf(answers);
+  const before = await catalog.version(1, race);
+  expect(await catalog.version(1, race)).toBe(before);
+  expect(calls).toHaveLength(1);
+  const { worldId, ...theirs } = { worldId: 1, event: 'race', version: 1, ...other };
+  answers['definitions.confirm'] = changed({ ...claimed[0], ...other, isLocked: true });
+  const asTheirs = { event: theirs.event, eventVersion: theirs.version, versionId: 7 };
+  expect((await catalog.version(worldId, asTheirs))?.definition).toMatchObject(other);
+  expect(await catalog.version(1, race)).toBeUndefined();
+  expect(calls).toHaveLength(3);
 });
 
 it('releases no claim without its revision, and none but those named', async () => {

@@ -21,6 +21,7 @@ import {
 import { type Clock, createBatcher } from '@orrery/service-kit';
 import { LRUCache } from 'lru-cache';
 import type { MadeClaim, SchemaClaim } from '../../store/deployments/claim-store.js';
+import type { Binding } from '../../store/state/deployment-state.js';
 
 export interface VersionClaim extends MadeClaim {
   readonly event: string;
@@ -56,8 +57,9 @@ export function createCatalogClient({ bus, clock, beforeConfirm, keep }: Catalog
   const confirmClaimed = createConfirm(ask);
   const readVersions = (ids: readonly number[]): Promise<VersionDefinition[]> =>
     Promise.all(ids.map((versionId) => readVersion(confirmClaimed, versionId)));
+  const definitions = createDefinitions(confirm, keep);
   return {
-    ...createDefinitions(confirm, keep),
+    ...definitions,
     /** The id of an event's version, bound or not; `undefined` when there is none. */
     findVersion: async (worldId: number, event: string, version: number): Promise<number | undefined> => {
       const request = { worldId, event, version };
@@ -105,15 +107,18 @@ export function createCatalogClient({ bus, clock, beforeConfirm, keep }: Catalog
         return { event, version, id, revision: claimed.revisions[id] ?? null, definition };
       });
     },
-    /** Locks versions for a deployment's lock. */
+    /** Locks versions for a deployment's lock. @throws `unknown_event_version` before any is locked */
     lock: async (
       worldId: number,
-      versionIds: readonly number[],
+      bound: readonly BoundVersion[],
     ): Promise<{ definitions: VersionDefinition[]; world: WorldTexts }> => {
-      const request = { worldId, versionIds: [...versionIds], withoutDefinitions: true };
-      const { definitions, world } = await bus.call(rpcs['definitions.lock'], request, options());
+      const found = await Promise.all(bound.map((one) => definitions.version(worldId, one)));
+      if (found.includes(undefined)) throw new ServiceError('unknown_event_version');
+      const versionIds = bound.map(({ versionId }) => versionId);
+      const request = { worldId, versionIds, withoutDefinitions: true };
+      const { definitions: locked, world } = await bus.call(rpcs['definitions.lock'], request, options());
       // A catalog of the previous release answers the definitions themselves.
-      return { definitions: definitions.length > 0 ? definitions : await readVersions(versionIds), world };
+      return { definitions: locked.length > 0 ? locked : await readVersions(versionIds), world };
     },
     /**
      * Releases these claims unless they have been made again; without any named, all of the deployment's. A claim whose
@@ -202,13 +207,16 @@ function createDefinitions(confirm: Confirm, keep: CatalogClientOptions['keep'])
   const worlds = new LRUCache<number, WorldTexts>({ max: MAX_WORLDS });
 
   return {
-    /** A version as it is now; a locked one never changes. `undefined` when it is gone. */
-    version: async (versionId: number): Promise<CompiledDefinition | undefined> => {
-      const known = versions.get(versionId);
+    /** A bound version as it is now; a locked one never changes. `undefined` when it is gone. */
+    version: async (worldId: number, bound: BoundVersion): Promise<CompiledDefinition | undefined> => {
+      const { versionId } = bound;
+      const remembered = versions.get(versionId);
+      const known = isBound(remembered, worldId, bound) ? remembered : undefined;
       if (known?.definition.isLocked) return known;
       const answer = await confirm('versions', { versionId, hash: known?.definition.hash ?? NO_HASH });
       if (answer.state === 'changed') await keep(answer.definition);
-      return current(versions, versionId, known, answer, compileDefinition);
+      const found = current(versions, versionId, known, answer, compileDefinition);
+      return isBound(found, worldId, bound) ? found : undefined;
     },
     /** The world's texts as they are now; `undefined` when it is gone. */
     world: async (worldId: number): Promise<WorldTexts | undefined> => {
@@ -225,6 +233,19 @@ function createDefinitions(confirm: Confirm, keep: CatalogClientOptions['keep'])
     },
   };
 }
+
+/** A version as a deployment refers to it. */
+type BoundVersion = Pick<Binding, 'versionId' | 'event' | 'eventVersion'>;
+
+/** A catalog that was restored gives ids that it has lost to other versions, also to those of other accounts. */
+const isBound = (
+  compiled: CompiledDefinition | undefined,
+  worldId: number,
+  { event, eventVersion }: BoundVersion,
+): boolean =>
+  compiled?.definition.worldId === worldId &&
+  compiled.definition.event === event &&
+  compiled.definition.version === eventVersion;
 
 type Answer<Definition> =
   | { readonly state: 'same' }

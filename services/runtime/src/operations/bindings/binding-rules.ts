@@ -258,12 +258,12 @@ function unpayable(
  */
 export async function unpayableBound(
   catalog: CatalogClient,
-  { bindings }: Pick<DeploymentState, 'bindings'>,
+  { bindings, row }: Pick<DeploymentState, 'bindings' | 'row'>,
   lack: string | undefined,
   pointer: string,
 ): Promise<FieldProblem[]> {
   if (lack === undefined) return [];
-  const versions = [...bindings.values()].map(({ versionId }) => catalog.version(versionId));
+  const versions = [...bindings.values()].map((binding) => catalog.version(row.world_id, binding));
   const found = await Promise.all(versions).catch(() => []);
   return found.flatMap((one) => (one === undefined ? [] : unpayable(one.definition, lack, pointer)));
 }

@@ -77,13 +77,14 @@ export function bindingWrites(context: RuntimeContext): OwnedHandlers<Omit<Rpcs,
         const now = clock.now();
         const operation = `add bindings ${deployment.id}`;
         const keyed = keyedRequest(operation, headers['idempotency-key'], body, call.caller, now);
+        refuseDuplicates(body, '');
         const claim = () => newBindings(context, deployment, body, '', new Date(now));
-        const added = addBindings(context, deployment, call, claim);
+        const added = addBindings(context, deployment, call, body, claim);
         return answerOf(await lanes.submit(keyedItem(db, added, keyed)));
       }),
     'bindings.update': (deployment, { params, body }, call) =>
       claimMutex.run(deployment.id, async () => {
-        await access.visible(params, call.caller);
+        refuseLocked(await access.visible(params, call.caller));
         refuseLongList(body, limits);
         refuseDuplicates(body, '');
         refuseUnknownChains(chains, body, '');
@@ -181,40 +182,48 @@ function unboundBy(
 }
 
 /**
- * `claim` makes the bindings and claims their versions; a repetition of a keyed request claims nothing.
+ * `claim` makes the bindings and claims their versions; a repetition of a keyed request claims nothing, and neither does a
+ * request that is refused: what it claimed could not be deleted before the catalog's next sweep.
  * @throws `event_binding_exists`, `limit_reached`, `deployment_locked`
  */
 function addBindings(
   { payments, limits }: RuntimeContext,
   deployment: KnownDeployment,
   call: CallContext,
+  given: readonly { readonly event: string }[],
   claim: () => Promise<readonly NewBinding[]>,
 ): WorkItem<ChangedBindings> {
-  const { bindingsPerDeployment: limit } = limits;
   let added: readonly NewBinding[] | undefined;
   const item = bindingsItem(deployment, call, ({ bindings, row }) => {
     const put = (added ?? []).map(({ binding }) => binding);
-    refuseBound(put, bindings);
-    const message = `A deployment has at most ${limit} bindings.`;
-    if (bindings.size + put.length > limit)
-      throw new ServiceError('limit_reached', message, { facts: { limit } });
+    refuseAddition(given, bindings, limits);
     const lack = lackOf(row.pay_to_address, payments);
     const warnings = (added ?? []).flatMap(({ binding, definition }, index) =>
       bindingWarnings(binding, definition, lack, `/${index}`),
     );
     return { kind: 'bindings_added', put, remove: [], warnings };
   });
-  const prepare = async () => {
+  const prepare = async ({ bindings, row }: DeploymentState) => {
+    refuseLocked(row);
+    refuseAddition(given, bindings, limits);
     added ??= await claim();
   };
   return { ...item, prepare };
 }
 
-function refuseBound(put: readonly Binding[], bound: ReadonlyMap<string, Binding>): void {
-  const errors = put.flatMap(({ event }, index) =>
+/** @throws `event_binding_exists`, `limit_reached` */
+function refuseAddition(
+  given: readonly { readonly event: string }[],
+  bound: ReadonlyMap<string, Binding>,
+  { bindingsPerDeployment: limit }: RuntimeContext['limits'],
+): void {
+  const errors = given.flatMap(({ event }, index) =>
     bound.has(event) ? [fieldProblem(`/${index}/event`, 'event_binding_exists', alreadyBound(event))] : [],
   );
   refuseProblems('event_binding_exists', errors);
+  if (bound.size + given.length <= limit) return;
+  const message = `A deployment has at most ${limit} bindings.`;
+  throw new ServiceError('limit_reached', message, { facts: { limit } });
 }
 
 const alreadyBound = (event: string): string =>
@@ -248,7 +257,7 @@ function updateBindings(
     await Promise.all(
       filtered.map(async ({ event }) => {
         const binding = bindings.get(event);
-        const found = binding && (await catalog.version(binding.versionId).catch(() => undefined));
+        const found = binding && (await catalog.version(deployment.worldId, binding).catch(() => undefined));
         if (found) definitions.set(event, found.definition);
       }),
     );

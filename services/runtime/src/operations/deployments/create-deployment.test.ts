@@ -1,10 +1,11 @@
 import { ServiceError } from '@orrery/contracts';
+import { OutcomeUnknown } from '@orrery/database';
 import { expect, it } from 'vitest';
 import { SourceChanged } from '../../store/deployments/copy-source.js';
 import { PartitionGone } from '../../store/deployments/insert-deployment.js';
 import { databaseThat } from '../../store/tables/database-double.test-support.js';
 import type { DirectorySchema } from '../../store/tables/directory.js';
-import { inItsPlace, untilUnchanged } from './create-deployment.js';
+import { inItsPlace, releasedUnlessCreated, untilUnchanged } from './create-deployment.js';
 
 const failing = (error: Error) => {
   let rounds = 0;
@@ -47,4 +48,30 @@ it('answers with what another request has created, also where the place that it 
   const planned = { address: `0x${'ab'.repeat(20)}`, ownerAccountId: 1 };
   expect(await inItsPlace(context, planned, async () => ({ id: 64 }))).toEqual({ id: 64 });
   expect(given).toBe(1);
+});
+
+/** Whether the claims were released, in a catalog that fails each release. */
+async function releases(create: () => Promise<{ address: string }>): Promise<boolean> {
+  const released: string[] = [];
+  const release = async (address: string) => {
+    released.push(address);
+    throw new ServiceError('unavailable');
+  };
+  const outcome = await releasedUnlessCreated({ release }, 'mine', create).catch((error: unknown) => error);
+  const expected = await create().catch((error: unknown) => error);
+  expect(outcome).toEqual(expected);
+  return released.length > 0;
+}
+
+it('releases the claims of an address at which nothing was created, whatever becomes of the release', async () => {
+  for (const error of [new ServiceError('unknown_event'), new SourceChanged(), new PartitionGone()])
+    expect(await releases(() => Promise.reject(error))).toBe(true);
+  expect(await releases(async () => ({ address: 'of another request with the same key' }))).toBe(true);
+});
+
+it('keeps the claims of what was created, or may have been or be claimed yet', async () => {
+  expect(await releases(async () => ({ address: 'mine' }))).toBe(false);
+  const unanswered = new ServiceError('unavailable', 'No answer.', { facts: { outcome: 'unknown' } });
+  for (const error of [new OutcomeUnknown(), unanswered, new ServiceError('deadline_exceeded')])
+    expect(await releases(() => Promise.reject(error))).toBe(false);
 });

@@ -1,3 +1,4 @@
+import { isUnknown } from '@orrery/bus';
 import {
   accountOf,
   type CallContext,
@@ -28,6 +29,7 @@ import {
 import { learnAccount } from '@orrery/service-host';
 import type { Clock } from '@orrery/service-kit';
 import { defaultModelId, refuseUnknownModel, refuseUnpriced } from '../../core/prompting/model.js';
+import type { CatalogClient } from '../../lane/catalog/catalog-client.js';
 import {
   isKnown,
   quotaOfDeployments,
@@ -59,8 +61,8 @@ export const creationHandlers = (
 
 /**
  * Claims the world and the versions under the new address, then commits the deployment with the first entry of its
- * journal. No caller knows the address before that, so no lane is involved. The sweep removes the claims of a creation
- * that fails. A lock is final, so it comes last, after the quota and the limits.
+ * journal. No caller knows the address before that, so no lane is involved. A lock is final, so it comes last, after the
+ * quota and the limits.
  */
 async function createDeployment(
   context: RuntimeContext,
@@ -71,25 +73,71 @@ async function createDeployment(
   const answer = keyed && (await findAnswer(context.db, keyed));
   // Stored by this very operation.
   if (answer !== undefined) return told(answer as unknown as Stored);
-  const created = await untilUnchanged(async () => {
-    const planned = await planDeployment(context, request, call);
-    return inItsPlace(context, planned, (id) => {
-      const plan = { ...planned, id };
-      return transaction(
-        context.db,
-        (trx) =>
-          answerOnce(trx, keyed, async () => {
-            const said = withWarnings(warningsOf(plan, context.payments));
-            const record = toRecord(await insertDeployment(trx, plan, call.caller, context.limits));
-            return { ...record, ...said };
-          }),
-        { ...(plan.copies && COPYING), signal: call.signal },
-      );
-    });
-  });
+  const created = await untilUnchanged(() => createAtNewAddress(context, request, keyed, call));
   context.announceCreation(created.address);
   return told(created);
 }
+
+/** Each round has an address of its own, so that a release of its claims never reaches what another one claims. */
+async function createAtNewAddress(
+  context: RuntimeContext,
+  { params, body }: RequestOf<Creation>,
+  keyed: KeyedRequest | undefined,
+  call: CallContext,
+): Promise<Stored> {
+  const ownerAccountId = await refuseUnclaimed(context, body, call);
+  const address = newAddress();
+  const claim = { world: params.worldAddress, deployment: address };
+  const world = await context.bus.call(catalogContract.rpcs['claims.world'], claim, call);
+  return releasedUnlessCreated(context.catalog, address, async () => {
+    const planned = await planDeployment(context, { ...world, address, ownerAccountId }, body, call);
+    return inItsPlace(context, planned, (id) => commitDeployment(context, { ...planned, id }, keyed, call));
+  });
+}
+
+/**
+ * Releases all claims of an address at which nothing was created and never will be, so that they block no deletion. Where
+ * that is not certain, and where the release fails, they are left to the catalog's sweep.
+ */
+export async function releasedUnlessCreated<T extends { readonly address: string }>(
+  catalog: Pick<CatalogClient, 'release'>,
+  address: string,
+  create: () => Promise<T>,
+): Promise<T> {
+  const release = () => catalog.release(address).catch(() => undefined);
+  try {
+    const created = await create();
+    // Another request with the same key has created it.
+    if (created.address !== address) await release();
+    return created;
+  } catch (error) {
+    if (!mayStillHappen(error)) await release();
+    throw error;
+  }
+}
+
+/** The commit, or a call to the catalog that nobody waits for any more, may have been carried out or still be. */
+function mayStillHappen(error: unknown): boolean {
+  const told = toCallError(error);
+  return isUnknown(told) || told.code === 'deadline_exceeded';
+}
+
+const commitDeployment = (
+  { db, payments, limits }: RuntimeContext,
+  plan: DeploymentPlan,
+  keyed: KeyedRequest | undefined,
+  call: CallContext,
+): Promise<Stored> =>
+  transaction(
+    db,
+    (trx) =>
+      answerOnce(trx, keyed, async () => {
+        const said = withWarnings(warningsOf(plan, payments));
+        const record = toRecord(await insertDeployment(trx, plan, call.caller, limits));
+        return { ...record, ...said };
+      }),
+    { ...(plan.copies && COPYING), signal: call.signal },
+  );
 
 /** A request to create that has an Idempotency-Key: the same wherever it is carried out. */
 export const keyedCreation = (
@@ -179,12 +227,12 @@ const changing = (error: SourceChanged | PartitionGone): ServiceError =>
 
 type PlannedDeployment = Omit<DeploymentPlan, 'id'>;
 
-async function planDeployment(
-  context: RuntimeContext,
-  { params, body }: RequestOf<Creation>,
+/** What needs no claim to be refused. Answers the owner's account. @throws `forbidden`, `validation_failed`, `unknown_ai_model` */
+async function refuseUnclaimed(
+  { db, bus, clock, models, limits }: RuntimeContext,
+  body: NewDeployment,
   call: CallContext,
-): Promise<PlannedDeployment> {
-  const { db, bus, clock, models, limits } = context;
+): Promise<number> {
   const ownerAccountId = accountOf(call.caller);
   if (ownerAccountId === undefined) throw new ServiceError('forbidden');
   refuseLargeBody(body, limits);
@@ -197,12 +245,17 @@ async function planDeployment(
     );
   refuseUnknownModel(models, body.aiModelId);
   refuseUnpriced(models, body.aiModelId ?? null, body.aiDailyBudgetUsd ?? null, '/aiDailyBudgetUsd');
-  const address = newAddress();
-  const claim = { world: params.worldAddress, deployment: address };
-  const world = await bus.call(catalogContract.rpcs['claims.world'], claim, call);
-  const at = new Date(clock.now());
-  const home = { ...world, address, ownerAccountId };
-  const source = await findCloneSource(db, home, body);
+  return ownerAccountId;
+}
+
+async function planDeployment(
+  context: RuntimeContext,
+  home: Pick<DeploymentPlan, 'worldId' | 'worldAddress' | 'address' | 'ownerAccountId'>,
+  body: NewDeployment,
+  call: CallContext,
+): Promise<PlannedDeployment> {
+  const at = new Date(context.clock.now());
+  const source = await findCloneSource(context.db, home, body);
   const explicit = await newBindings(context, home, body.bindings, '/bindings', at);
   const copies =
     source &&
@@ -237,8 +290,10 @@ async function lockNow(
   bindings: readonly NewBinding[],
   aiModelId: string | null | undefined,
 ): Promise<LockedDefinition> {
-  const versionIds = bindings.map(({ binding }) => binding.versionId);
   await refuseOverQuota(db, ownerAccountId);
-  const { definitions, world } = await catalog.lock(worldId, versionIds);
+  const { definitions, world } = await catalog.lock(
+    worldId,
+    bindings.map(({ binding }) => binding),
+  );
   return lockedDefinition(definitions, world, aiModelId ?? defaultModelId(models));
 }

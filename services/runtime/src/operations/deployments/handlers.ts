@@ -220,8 +220,8 @@ export function lockItem(
 ): WorkItem<Changed> {
   let locked: { definitions: VersionDefinition[]; world: WorldTexts } | undefined;
   const prepare = async (state: DeploymentState) => {
-    const ids = [...state.bindings.values()].map(({ versionId }) => versionId);
-    locked = state.row.mode === 'locked' ? undefined : await catalog.lock(deployment.worldId, ids);
+    const bound = [...state.bindings.values()];
+    locked = state.row.mode === 'locked' ? undefined : await catalog.lock(deployment.worldId, bound);
   };
   return changeItem(
     deployment,

@@ -70,9 +70,9 @@ async function describe(
     schemasInUse(db, row.id),
   ]);
   const asked = bindings.filter(({ event }) => only === undefined || event === only);
-  const bound = (await Promise.all(asked.map((binding) => withDefinition(catalog, binding)))).filter(
-    isPublic,
-  );
+  const bound = (
+    await Promise.all(asked.map((binding) => withDefinition(catalog, row.world_id, binding)))
+  ).filter(isPublic);
   const { world, descriptions } = await bus.call(
     catalogContract.rpcs['definitions.describe'],
     { worldId: row.world_id, eventIds: bound.map(({ definition }) => definition.definition.eventId) },
@@ -109,9 +109,9 @@ interface Bound {
   readonly definition: CompiledDefinition;
 }
 
-const withDefinition = async (catalog: RuntimeContext['catalog'], binding: Binding) => ({
+const withDefinition = async (catalog: RuntimeContext['catalog'], worldId: number, binding: Binding) => ({
   binding,
-  definition: await catalog.version(binding.versionId),
+  definition: await catalog.version(worldId, binding),
 });
 
 /** A version that the catalog has lost cannot be executed either. */

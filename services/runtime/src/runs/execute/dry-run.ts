@@ -35,6 +35,7 @@ import {
   confirmVersion,
   type ExecutionRequest,
   executionOf,
+  namedVersion,
   resolveEvent,
   withTexts,
 } from '../requests/resolve-event.js';
@@ -152,9 +153,10 @@ async function confirmTried(
   version: number | undefined,
 ): Promise<Confirmed | undefined> {
   if (version === undefined) return confirmVersion(catalog, state, { event });
-  const versionId = await catalog.findVersion(state.row.world_id, event, version);
-  const definition = versionId === undefined ? undefined : await catalog.version(versionId);
-  if (versionId !== undefined && definition !== undefined) return { versionId, definition, afterLock: true };
+  const { world_id: worldId } = state.row;
+  const named = await namedVersion(catalog, worldId, event, version);
+  const definition = named && (await catalog.version(worldId, named));
+  if (named && definition) return { versionId: named.versionId, definition, afterLock: true };
   const message = `The event "${event}" has no version ${version}.`;
   throw new ServiceError('unknown_event_version', message, {
     errors: [{ pointer: '#query/eventVersion', code: 'unknown_event_version', message }],

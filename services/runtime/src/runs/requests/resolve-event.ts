@@ -117,13 +117,25 @@ export async function confirmVersion(
   state: DeploymentState,
   { event, replay }: Pick<ExecutionRequest, 'event' | 'replay'>,
 ): Promise<Confirmed | undefined> {
-  const versionId =
+  const { world_id: worldId, mode } = state.row;
+  const bound =
     replay === undefined
-      ? state.bindings.get(event)?.versionId
-      : await catalog.findVersion(state.row.world_id, event, replay.eventVersion);
-  if (versionId === undefined) return undefined;
-  const afterLock = state.row.mode === 'locked';
-  return { versionId, definition: await catalog.version(versionId), afterLock };
+      ? state.bindings.get(event)
+      : await namedVersion(catalog, worldId, event, replay.eventVersion);
+  if (bound === undefined) return undefined;
+  const afterLock = mode === 'locked';
+  return { versionId: bound.versionId, definition: await catalog.version(worldId, bound), afterLock };
+}
+
+/** A version that need not be bound. */
+export async function namedVersion(
+  catalog: CatalogClient,
+  worldId: number,
+  event: string,
+  eventVersion: number,
+): Promise<Pick<Binding, 'versionId' | 'event' | 'eventVersion'> | undefined> {
+  const versionId = await catalog.findVersion(worldId, event, eventVersion);
+  return versionId === undefined ? undefined : { versionId, event, eventVersion };
 }
 
 /**
@@ -150,7 +162,7 @@ export function resolveEvent(
     );
   if (confirmed?.versionId !== binding.versionId) return 'prepare';
   const { definition } = confirmed;
-  if (definition === undefined) throw new ServiceError('unknown_event_version', 'The bound version is gone.');
+  if (definition === undefined) throw new ServiceError('unknown_event_version', boundVersionGone(binding));
   if (isLockedOut(state, binding, definition)) {
     if (!confirmed.afterLock) return 'prepare';
     throw new ServiceError('unknown_event_version', 'The catalog has another version than the locked one.');
@@ -165,6 +177,9 @@ export function resolveEvent(
     });
   return { binding, definition };
 }
+
+const boundVersionGone = ({ event, eventVersion }: Binding): string =>
+  `The catalog does not have version ${eventVersion} of "${event}" any more, which is bound. The owner of the deployment binds another one with PUT …/event-bindings.`;
 
 /** A what-if fork binds nothing: the entry names the version. */
 function resolveReplay(
