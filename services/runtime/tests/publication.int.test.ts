@@ -1,7 +1,9 @@
 import { type JournalFact, journalEntry } from '@orrery/contracts';
 import { connect, type Database } from '@orrery/database';
 import { createLogger } from '@orrery/service-kit';
+import { FakeClock } from '@orrery/testing';
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { startPublication } from '../src/lane/publication/publication.js';
 import {
   notePublished,
   unpublishedIn,
@@ -35,6 +37,20 @@ const setPublished = (id: number, published: number) =>
   ]);
 const toldOf = (address: string) =>
   told.filter(({ deployment }) => deployment === address).map(({ seq }) => seq);
+
+/** A database that can be away: whatever is asked of it then throws. */
+function absentable(db: Database<RuntimeSchema>['db']) {
+  let away = false;
+  const get = (target: typeof db, name: keyof typeof db) => {
+    if (away) throw new Error('away');
+    const member: unknown = target[name];
+    return typeof member === 'function' ? member.bind(target) : member;
+  };
+  const isAway = (now: boolean) => {
+    away = now;
+  };
+  return { db: new Proxy(db, { get: get as never }), isAway };
+}
 
 beforeAll(async () => {
   const logger = createLogger({ service: 'test', level: 'error' });
@@ -98,6 +114,38 @@ describe('the publication of journals', () => {
     await setPublished(deployment.id, 0);
     await execute({ id: 'b' });
     await vi.waitFor(async () => expect((await headOf(deployment.id)).published).toBe(3));
+  });
+});
+
+describe('the sweep for what creators have left', () => {
+  it('goes back to the last one that succeeded', async () => {
+    const { deployment } = await plantDeployment(house);
+    await stop();
+    const { db, isAway } = absentable(database.db);
+    const [clock, logger] = [new FakeClock(), createLogger({ service: 'test', level: 'silent' })];
+    const warn = vi.spyOn(logger, 'warn');
+    const publishAll = vi.fn(async (_: unknown, all: readonly unknown[]) => all.map(() => undefined));
+    const leases = () => [{ partition: partitionOf(deployment.id), epoch: 1 }];
+    const bus = { publishAll, broadcast: async () => undefined } as never;
+    const publication = startPublication({ db, bus, leases, clock, logger });
+    // The first round has read the heads, and the loop sleeps.
+    await vi.waitFor(() => expect(clock.sleeping).toBe(1));
+    isAway(true);
+    await setPublished(deployment.id, 0);
+    await database.pool.query(
+      'update runtime.journal_heads set active_minute = active_minute - 8 where deployment_id = $1',
+      [deployment.id],
+    );
+    await clock.advance(10 * 60_000);
+    expect(warn).toHaveBeenCalled();
+    isAway(false);
+    await vi.waitFor(async () => {
+      await clock.advance(1000);
+      expect(publishAll.mock.calls.flatMap(([, all]) => all)).toMatchObject([
+        { orderingKey: deployment.address },
+      ]);
+    });
+    await publication.stop();
   });
 });
 

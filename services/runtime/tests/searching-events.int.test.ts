@@ -34,6 +34,17 @@ house.catalog.plantVersion({
     },
   },
 });
+house.catalog.plantSchema('crowd', [attribute('note', 'string')]);
+house.catalog.plantSchema('choir', [attribute('note', 'string')]);
+const longest = (schema: string) => ({ schema, where: "id == '1'", limit: 1 });
+const LARGE = { 'one schema': ['crowd'], 'two schemas': ['crowd', 'choir'] };
+for (const [event, schemas] of Object.entries(LARGE))
+  house.catalog.plantVersion({
+    event,
+    readEntities: schemas.map(longest),
+    stateChanges: {},
+    mutationSettings: { mode: 'direct', template: { result: { read: 'yes' } } },
+  });
 await house.boot();
 
 async function plant(count: number) {
@@ -73,4 +84,21 @@ it('a search of more than 10,000 instances fails, and says what to do', async ()
   expect(refusal.code).toBe('read_set_too_large');
   expect(refusal.message).toContain('"filter"');
   expect((await history())[0]).toMatchObject({ status: 'failed', error: { code: 'read_set_too_large' } });
+});
+
+it('what an event searches has a bounded number of bytes together, whichever schemas it is in', async () => {
+  const bindings = Object.keys(LARGE).map((event) => ({ event, eventVersion: 1 }));
+  const { deployment, execute, history } = await plantDeployment(house, { bindings });
+  for (const [index, schema] of LARGE['two schemas'].entries())
+    await sql`
+      insert into instances (id, deployment_id, entity_schema, instance_id, state, revision, created_at, updated_at)
+      select 90000000 + ${index} * 10000 + n, ${deployment.id}, ${schema}, n::text,
+        jsonb_build_object('note', repeat('x', 60000)), 1, now(), now() from generate_series(1, 600) n`.execute(
+      db,
+    );
+  expect(await execute({}, {}, 'one schema')).toBeDefined();
+  const refusal = await refusalOf(execute({}, {}, 'two schemas'));
+  expect(refusal).toMatchObject({ code: 'read_set_too_large', facts: { maxBytes: 64 * 1024 * 1024 } });
+  expect((await history())[0]).toMatchObject({ status: 'failed', error: { code: 'read_set_too_large' } });
+  expect(await execute({}, {}, 'one schema')).toBeDefined();
 });

@@ -5,7 +5,7 @@ import { classifyPostgresError } from '../errors/postgres-errors.js';
 import { statements } from '../migration/migrate.js';
 
 /** How long a key answers the same, in milliseconds. */
-const IDEMPOTENCY_KEPT_MS = 24 * 60 * 60 * 1000;
+export const IDEMPOTENCY_KEPT_MS = 24 * 60 * 60 * 1000;
 
 /** One request that carries an `Idempotency-Key`. */
 export interface KeyedRequest {

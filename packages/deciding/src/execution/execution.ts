@@ -154,8 +154,8 @@ export interface InstanceView {
   all(entitySchema: string): ReadonlyMap<string, InstanceState> | undefined;
   /** Whether the schema is known to have more than `most` instances. */
   tooMany(entitySchema: string, most: number): boolean;
-  /** Whether the schema is known to have instances with more bytes than memory takes for a search. */
-  isTooLarge(entitySchema: string): boolean;
+  /** Whether the instances of these schemas are known to have, together, more bytes than one execution brings into memory. */
+  isTooLarge(entitySchemas: readonly string[]): boolean;
   readonly recent: HistoryView;
 }
 

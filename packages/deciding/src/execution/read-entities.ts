@@ -140,14 +140,22 @@ function searchAll(
 function refuseTooMany({ direct, searches }: Selection, view: InstanceView): void {
   if (searches.some(({ schema, among }) => among === 'all' && view.tooMany(schema, MAX_SEARCHED)))
     throw tooManySearched();
-  if (searches.some(({ schema, among }) => among === 'all' && view.isTooLarge(schema)))
-    throw tooLargeToSearch();
   let count = 0;
   for (const [schema, selected] of direct) {
     if (selected === 'all' && view.tooMany(schema, MAX_READ)) throw tooLarge();
     count += selected === 'all' ? (view.all(schema)?.size ?? 0) : selected.size;
   }
   if (count > MAX_READ) throw tooLarge();
+  const whole = [...wholeSchemas(direct, searches)];
+  if (whole.length > 0 && view.isTooLarge(whole)) throw tooLargeToSearch();
+}
+
+/** Schemas of which all instances have to be in memory. */
+function wholeSchemas(direct: Selection['direct'], searches: Selection['searches']): Set<string> {
+  const whole = new Set<string>();
+  for (const [schema, selected] of direct) if (selected === 'all') whole.add(schema);
+  for (const { schema, among } of searches) if (among === 'all') whole.add(schema);
+  return whole;
 }
 
 const tooLarge = () =>

@@ -86,6 +86,11 @@ test('a schema is searched as a whole, up to 10,000 instances, and at most 500 a
     tooLargeToSearch().message,
   );
   expect([tooLargeToSearch(), tooManySearched()].map(isTooLargeToSearch)).toEqual([true, false]);
+  const both = [...items, search({ where: 'true', filter: ['ids'] }), { schema: 'race' }];
+  const together = { ...empty, isTooLarge: (schemas: readonly string[]) => schemas.length === 2 };
+  expect(() => readEntities(definition, selectEntities(both, {}), together)).toThrow(
+    tooLargeToSearch().message,
+  );
   const many = (count: number) => ({
     horse: Object.fromEntries(Array.from({ length: count }, (_, n) => [`H${n}`, { n }])),
   });

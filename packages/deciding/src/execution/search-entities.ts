@@ -86,14 +86,14 @@ export const tooManySearched = () =>
     { facts: { limit: MAX_SEARCHED } },
   );
 
-/** As many bytes of one schema's states, as JSON, are brought into memory for a search: states have up to 64 KiB each. */
+/** As many bytes of states, as JSON, one execution brings into memory for what it reads whole: states have up to 64 KiB each. */
 export const MAX_SEARCHED_BYTES = 64 * 1024 * 1024;
 
-/** A bound of the process and not of the rules: what is in memory already may be larger. */
+/** A bound of the process and not of the rules: an earlier release had it for one schema alone, and not for what was in memory. */
 export const tooLargeToSearch = () =>
   new ServiceError(
     'read_set_too_large',
-    `A condition of readEntities searches instances with at most ${MAX_SEARCHED_BYTES / 1024 / 1024} MiB of states together. Name those in question in "filter".`,
+    `The items of readEntities read and search schemas with at most ${MAX_SEARCHED_BYTES / 1024 / 1024} MiB of states together. Name those in question in "filter".`,
     { facts: { maxBytes: MAX_SEARCHED_BYTES } },
   );
 

@@ -1,9 +1,11 @@
-import { ServiceError } from '@orrery/contracts';
+import { canonicalHash, ServiceError } from '@orrery/contracts';
 import { describe, expect, it, vi } from 'vitest';
 import type { UsedKey } from '../../store/runs/once-store.js';
+import { AnsweredKeys } from '../../store/state/answered-keys.js';
 import { ClaimedMessages } from '../../store/state/claimed-messages.js';
-import type { DeploymentState } from '../../store/state/deployment-state.js';
-import { expiryOf, onceItem } from './once-item.js';
+import { type DeploymentState, keyIdOf, OpenRuns } from '../../store/state/deployment-state.js';
+import { databaseThat } from '../../store/tables/database-double.test-support.js';
+import { expiryOf, keyedItem, onceItem } from './once-item.js';
 import type { WorkItem } from './work-item.js';
 
 const readAt = 1_000_000;
@@ -152,3 +154,72 @@ function claimed(key: string): ClaimedMessages {
   messages.add(key, readAt);
   return messages;
 }
+
+describe('an item with an Idempotency-Key', () => {
+  const keyed = { accountId: 1, operation: 'execute', key: 'k', request: {}, now: 0 };
+  const first = { reply: 'the first answer' };
+  const commit = { kind: 'commit', effects: {} };
+
+  /** A deployment in memory and its database, whose rows are given, and an item that decides so. */
+  function setUp(decided: object, rows: readonly object[] = []) {
+    const keys = new AnsweredKeys();
+    const inner = { prepare: vi.fn(), decide: () => decided } as unknown as WorkItem<string>;
+    const found = [...rows];
+    const item = keyedItem(
+      databaseThat(() => found),
+      inner,
+      keyed,
+    );
+    /** A commit stores an answer, after so many others. */
+    const answered = (at: number, others = 0) => {
+      const one = { requestHash: canonicalHash({}), reply: first, at, bytes: 1 };
+      keys.add(keyIdOf(keyed), one, -2);
+      for (let seq = 0; seq < others; seq += 1) keys.add(`other ${seq}`, one, seq);
+      found.push({ request_hash: one.requestHash, reply: first, created_at: new Date(at) });
+    };
+    const state = { keys, runs: new OpenRuns() } as unknown as DeploymentState;
+    return { item, state, answered };
+  }
+
+  it('answers what was committed since it was prepared, from memory', async () => {
+    const { item, state, answered } = setUp(commit);
+    await item.prepare(state);
+    answered(0);
+    expect(item.decide(state, {} as never, 0)).toEqual({ kind: 'answer', answer: first.reply });
+  });
+
+  it('is executed again after 24 hours, however long its deployment is in memory', async () => {
+    const { item, state } = setUp(commit);
+    state.keys.add(keyIdOf(keyed), { requestHash: canonicalHash({}), reply: first, at: 0, bytes: 1 }, 0);
+    await item.prepare(state);
+    expect(item.decide(state, {} as never, 25 * HOUR_MS)).toMatchObject({
+      kind: 'commit',
+      effects: { key: { key: 'k' } },
+    });
+  });
+
+  it.each([
+    ['begins a run', { kind: 'record' }],
+    ['is refused', { kind: 'refuse', error: new ServiceError('event_not_bound') }],
+  ])('is looked up again before it %s where its answer may be forgotten', async (_, decided) => {
+    const { item, state, answered } = setUp(decided);
+    await item.prepare(state);
+    answered(0, 300);
+    expect(item.decide(state, {} as never, 0)).toEqual({ kind: 'prepare' });
+    await item.prepare(state);
+    expect(item.decide(state, {} as never, 0)).toEqual({ kind: 'answer', answer: first.reply });
+  });
+
+  it('is looked up again once at most; a commit finds its key by itself', async () => {
+    const committing = setUp(commit);
+    const refused = setUp({ kind: 'refuse' });
+    for (const { item, state } of [committing, refused]) {
+      await item.prepare(state);
+      for (let seq = 0; seq < 300; seq += 1)
+        state.keys.add(`other ${seq}`, { requestHash: '', reply: null, at: 0, bytes: 1 }, seq);
+    }
+    expect(committing.item.decide(committing.state, {} as never, 0)).toMatchObject({ kind: 'commit' });
+    const kinds = [1, 2].map(() => refused.item.decide(refused.state, {} as never, 0).kind);
+    expect(kinds).toEqual(['prepare', 'refuse']);
+  });
+});

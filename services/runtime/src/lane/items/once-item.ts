@@ -179,28 +179,34 @@ export function keyedItem<T>(
   const { accountId, operation, key, request } = keyed;
   const effect: KeyedEffect = { accountId, operation, key, requestHash: canonicalHash(request) };
   let stored: JsonValue | undefined;
+  let since = 0;
+  let isLookedUpAgain = false;
   return {
     ...item,
     prepare: async (state) => {
+      since = state.keys.uncommitted;
       stored = await findAnswer(db, keyed);
       if (stored === undefined) await item.prepare(state);
     },
     decide: (state, ids, now) => {
-      const known = answerInMemory(state, effect) ?? stored;
+      const known = answerInMemory(state, effect, now) ?? stored;
       if (known !== undefined) return storedOutcome(known);
       const claimant = claimantOf(state, effect);
       if (claimant !== undefined) return whileInFlight(claimant, acceptedAs);
-      const outcome = item.decide(state, ids, now);
-      return outcome.kind === 'commit'
-        ? { ...outcome, effects: { ...outcome.effects, key: effect } }
-        : outcome;
+      // Else the answer may have been committed since it was looked for, and be forgotten again: a commit finds its key.
+      const isNew = isLookedUpAgain || state.keys.hasAllSince(since);
+      const outcome = isNew ? item.decide(state, ids, now) : decideUnlessRefused(item, state, ids, now);
+      if (outcome.kind === 'commit') return { ...outcome, effects: { ...outcome.effects, key: effect } };
+      if (isNew || (outcome.kind !== 'record' && outcome.kind !== 'prepare')) return outcome;
+      isLookedUpAgain = true;
+      return { kind: 'prepare' };
     },
   };
 }
 
 /** The answer of a request that this process has committed, also earlier in the same batch. */
-function answerInMemory({ keys }: DeploymentState, effect: KeyedEffect): JsonValue | undefined {
-  const known = keys.get(keyIdOf(effect));
+function answerInMemory({ keys }: DeploymentState, effect: KeyedEffect, now: number): JsonValue | undefined {
+  const known = keys.get(keyIdOf(effect), now);
   if (known === undefined || known.requestHash === effect.requestHash) return known?.reply;
   throw new ServiceError('idempotency_key_reused');
 }

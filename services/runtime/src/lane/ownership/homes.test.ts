@@ -14,7 +14,9 @@ function house(answer: Parameters<typeof databaseThat>[0]) {
   /** What is broadcast is heard by its sender too, unless the bus is away. */
   const reach = { isAway: false, tell: (_: object): void => undefined };
   const bus = {
-    listen: async (_message: unknown, onHeard: typeof reach.tell) => void (reach.tell = onHeard),
+    listen: async (_message: unknown, onHeard: typeof reach.tell) => {
+      reach.tell = onHeard;
+    },
     broadcast: async (_message: unknown, told: object) => void (reach.isAway || reach.tell(told)),
   } as never;
   const directory = databaseThat<DirectorySchema>(answer);

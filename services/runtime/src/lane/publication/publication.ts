@@ -34,8 +34,9 @@ interface PublicationDependencies {
 const RELAY_REST_MS = 40;
 /** How often it is noted what is published, in milliseconds. A process that dies leaves this much to be published again. */
 const NOTE_MS = 2000;
-/** How often journals are looked for that were left unpublished within the last minutes, in milliseconds. */
+/** How often journals are looked for that were left unpublished, in milliseconds. */
 const SWEEP_MS = 60_000;
+/** How far back a sweep looks beyond the last one that has succeeded. */
 const SWEPT_MINUTES = 5;
 const PAGE = 1000;
 
@@ -120,7 +121,16 @@ function createSearch(db: Db, unpublished: Unpublished, clock: Pick<Clock, 'mono
   /** The epochs of the partitions whose heads were read. */
   const read = new Map<number, number>();
   let notedAt = clock.monotonic();
-  let sweptAt = clock.monotonic();
+  let triedAt = clock.monotonic();
+  /** When the last sweep began that has found all there was. */
+  let sweptAt = triedAt;
+  const sweep = async (leases: readonly Lease[], now: number) => {
+    const partitions = leases.map(({ partition }) => partition);
+    const minutes = SWEPT_MINUTES + Math.ceil((now - sweptAt) / 60_000);
+    const journals = await unpublishedSince(db, partitions, minutes, PAGE);
+    for (const journal of journals) unpublished.found(journal);
+    if (journals.length < PAGE) sweptAt = now;
+  };
   const readHeads = async (partitions: readonly number[]) => {
     for (let after = 0; ; ) {
       const page = await unpublishedIn(db, partitions, after, PAGE);
@@ -147,11 +157,9 @@ function createSearch(db: Db, unpublished: Unpublished, clock: Pick<Clock, 'mono
       unpublished.hasLeftOut = false;
       read.clear();
     }
-    if (now - sweptAt >= SWEEP_MS) {
-      sweptAt = now;
-      const partitions = leases.map(({ partition }) => partition);
-      for (const journal of await unpublishedSince(db, partitions, SWEPT_MINUTES, PAGE))
-        unpublished.found(journal);
+    if (now - triedAt >= SWEEP_MS) {
+      triedAt = now;
+      await sweep(leases, now);
     }
   };
 }

@@ -1,6 +1,7 @@
 import type { JournalEntryDraft } from '@orrery/deciding';
 import { expect, it, vi } from 'vitest';
 import { isEmpty } from '../../store/commit/batch.js';
+import { AnsweredKeys } from '../../store/state/answered-keys.js';
 import { ClaimedMessages } from '../../store/state/claimed-messages.js';
 import type { DeploymentState } from '../../store/state/deployment-state.js';
 import { OpenRuns } from '../../store/state/deployment-state.js';
@@ -9,16 +10,16 @@ import type { ItemOutcome } from '../items/work-item.js';
 import { decideBatch } from './decide-batch.js';
 import type { LaneParts, QueuedItem, WaitingItems } from './queued-items.js';
 
-const stateOf = (id: number) =>
+const stateOf = (id: number, owner_account_id = 1) =>
   ({
     id,
     partition: id,
     epoch: 1,
-    row: { deleted_at: null },
+    row: { deleted_at: null, owner_account_id },
     head: { seq: 0, hash: '', executedAt: '1970-01-01T00:00:00.000Z', totals: {} },
     instances: createInstanceMemory(),
     claimedSchemas: new Map(),
-    keys: new Map(),
+    keys: new AnsweredKeys(),
     messages: new ClaimedMessages(),
     runs: new OpenRuns(),
   }) as unknown as DeploymentState;
@@ -91,6 +92,58 @@ it('an item that throws before it is staged harms no other', () => {
   expect(batch.entries.map(({ entry }) => entry.seq)).toEqual([1, 2]);
   expect(settled.map(({ settlement }) => 'error' in settlement)).toEqual([false, true, false]);
   expect(forget).not.toHaveBeenCalled();
+});
+
+/** Items take no time but those that are added to `slow`: they take 15 ms each. */
+function setUpSlow() {
+  const time = { at: 0 };
+  const { decide } = setUp({ clock: { now: () => 0, monotonic: () => time.at } as never });
+  const slow = (queued: QueuedItem): QueuedItem => {
+    const { decide: decideItem } = queued.item;
+    const item = queued.item as { decide: typeof decideItem };
+    item.decide = (...given) => {
+      time.at += 15;
+      return decideItem(...given);
+    };
+    return queued;
+  };
+  return { decide, slow };
+}
+
+it('decides for a short time in one turn, at least one item, and leaves the rest in its order', () => {
+  const { decide, slow } = setUpSlow();
+  const state = stateOf(1);
+  const items = Array.from({ length: 10 }, () => slow(queuedFor(state, {})));
+  const queue = [...items];
+  expect(decide(queue).settled.map(({ queued }) => queued)).toEqual(items.slice(0, 2));
+  expect(queue).toEqual(items.slice(2));
+});
+
+it('what commits nothing takes time as well', () => {
+  const { decide, slow } = setUpSlow();
+  const queue = Array.from({ length: 10 }, () =>
+    slow(queuedFor(stateOf(1), { kind: 'answer', answer: 'seen' })),
+  );
+  expect(isEmpty(decide(queue).batch)).toBe(true);
+  expect(queue).toHaveLength(8);
+});
+
+it('others come before who had the last item: other accounts first; a deployment keeps its order', () => {
+  const { decide, slow } = setUpSlow();
+  const [busy, sibling, other] = [stateOf(1, 7), stateOf(2, 7), stateOf(3, 8)];
+  const heavy = [busy, busy, busy, busy].map((state) => slow(queuedFor(state, {})));
+  const siblings = [sibling, sibling].map((state) => slow(queuedFor(state, {})));
+  const light = [queuedFor(other, {}), queuedFor(other, {})];
+  const queue = [...heavy, ...siblings, ...light];
+  decide(queue);
+  expect(queue).toEqual([...light, ...siblings, ...heavy.slice(2)]);
+  expect(decide(queue).settled.map(({ queued }) => queued)).toEqual([...light, ...siblings]);
+});
+
+it('many items that take no time share a batch', () => {
+  const { decide } = setUpSlow();
+  const queue = Array.from({ length: 400 }, () => queuedFor(stateOf(1), {}));
+  expect(decide(queue).settled).toHaveLength(400);
 });
 
 it('a run is not staged before an item that waits to change what runs', () => {

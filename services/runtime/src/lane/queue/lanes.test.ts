@@ -19,14 +19,18 @@ const stateOf = (id: number) =>
     timers: new PendingTimers(),
   }) as unknown as DeploymentState;
 
-/** An item that decides on a step of a run, the least that is committed. */
-function itemFor(state: DeploymentState): QueuedItem {
+/** A step of a run, the least that is committed. */
+const decideStep = () => {
   const run = { id: 'run', open: null, write: { insert: {} } };
+  return { kind: 'record', run, settlement: { reply: 'done' } };
+};
+
+function itemFor(state: DeploymentState, decide: () => unknown = decideStep): QueuedItem {
   const item = {
     deploymentId: state.id,
     deadline: Number.POSITIVE_INFINITY,
     signal: { aborted: false },
-    decide: () => ({ kind: 'record', run, settlement: { reply: 'done' } }),
+    decide,
   };
   const rest = {
     stage: 'undecided',
@@ -52,7 +56,7 @@ type Dependencies = LaneParts & {
 
 function batches({ prepareAndQueue = () => {}, release = () => {}, ...some }: Partial<Dependencies>) {
   const parts = {
-    states: { isCurrent: () => true, forget: vi.fn(), trim: vi.fn() } as never,
+    states: { isCurrent: () => true, forget: vi.fn(), trim: vi.fn(), hasGrown: () => false } as never,
     commitSlots: createSemaphore(2),
     journalForm: { version: 2 },
     ids: {} as never,
@@ -79,6 +83,7 @@ it('a deployment that was read again during its commit is forgotten after it, ot
         isCurrent: (state: DeploymentState) => current.has(state),
         forget,
         trim: () => undefined,
+        hasGrown: () => false,
       } as never,
       // Its partition was lost and held again.
       commit: async () => (current.delete(replaced) ? COMMITTED : REFUSED),
@@ -105,11 +110,65 @@ it('a commit begins only when a slot is free, and takes one as soon as it is rel
   for (const end of begun) end();
 });
 
+it('decides what takes long in slices, between which the event loop serves others', async () => {
+  const time = { at: 0 };
+  const happened: string[] = [];
+  const clock = { now: () => 0, monotonic: () => time.at } as never;
+  const add = batches({ clock, commitSlots: createSemaphore(3) });
+  const items = Array.from({ length: 6 }, (_, index) =>
+    itemFor(stateOf(1), () => {
+      time.at += 15;
+      happened.push(`item ${index}`);
+      return { kind: 'answer', answer: index };
+    }),
+  );
+  for (const item of items) add(item);
+  const others = async () => {
+    for (let turn = 0; turn < 3; turn += 1) {
+      await setImmediate();
+      happened.push('others');
+    }
+  };
+  await others();
+  expect(happened).toEqual([
+    ...['item 0', 'item 1', 'others', 'item 2', 'item 3', 'others', 'item 4', 'item 5', 'others'],
+  ]);
+  expect(items.map(({ resolve }) => vi.mocked(resolve).mock.calls)).toEqual(
+    items.map((_, index) => [[index]]),
+  );
+});
+
+it('a commit that ends begins no slice within the turn of another', async () => {
+  const time = { at: 0 };
+  const begun: (() => void)[] = [];
+  const commit: Dependencies['commit'] = () => new Promise((resolve) => begun.push(() => resolve(COMMITTED)));
+  const clock = { now: () => 0, monotonic: () => time.at } as never;
+  const add = batches({ clock, commit, commitSlots: createSemaphore(2) });
+  const slow = () => {
+    time.at += 50;
+    return decideStep();
+  };
+  for (let id = 0; id < 40; id += 1) add(itemFor(stateOf(id), slow));
+  await vi.waitFor(() => expect(begun).toHaveLength(2));
+  const before = time.at;
+  for (const end of begun) end();
+  // All that the ends of the commits have caused but immediates.
+  for (let round = 0; round < 100; round += 1) await Promise.resolve();
+  expect(time.at).toBe(before);
+  await vi.waitFor(() => expect(begun).toHaveLength(4));
+  for (const end of begun) end();
+});
+
 /** What becomes of an item of deployment 1 that is committed together with one of deployment 2. */
 async function outcomeOf(some: Partial<Dependencies>) {
   const calls = { prepareAndQueue: vi.fn(), onLost: vi.fn(), onCommitted: vi.fn(), forget: vi.fn() };
-  const states = { isCurrent: () => true, forget: calls.forget, trim: vi.fn() } as never;
-  const items = [stateOf(1), stateOf(2)].map(itemFor);
+  const states = {
+    isCurrent: () => true,
+    forget: calls.forget,
+    trim: vi.fn(),
+    hasGrown: () => false,
+  } as never;
+  const items = [stateOf(1), stateOf(2)].map((state) => itemFor(state));
   const add = batches({ ...calls, states, ...some });
   for (const item of items) add(item);
   const settled = () =>
@@ -206,4 +265,26 @@ it('an item that breaks a unique constraint by itself is tried a few times, then
     expect(item.reject).toHaveBeenCalledWith(expect.objectContaining({ code: 'internal' })),
   );
   expect(commit).toHaveBeenCalledTimes(4);
+});
+
+const answering = () => ({ kind: 'answer', answer: 'read' });
+
+it('memory is trimmed after batches that commit nothing too, but for what items need that are not decided', async () => {
+  const trim = vi.fn();
+  const states = { isCurrent: () => true, trim, hasGrown: () => false } as never;
+  const add = batches({ states });
+  for (let round = 1; round <= 64; round += 1) {
+    expect(trim).not.toHaveBeenCalled();
+    if (round === 64) add(itemFor(stateOf(7), () => ({ kind: 'needs', needs: {} })));
+    add(itemFor(stateOf(1), answering));
+    await setImmediate();
+  }
+  expect(trim.mock.calls).toEqual([[new Set([7])]]);
+});
+
+it('memory is trimmed at once after much was loaded into it', async () => {
+  const trim = vi.fn();
+  const add = batches({ states: { isCurrent: () => true, trim, hasGrown: () => true } as never });
+  add(itemFor(stateOf(1), answering));
+  await vi.waitFor(() => expect(trim).toHaveBeenCalledOnce());
 });

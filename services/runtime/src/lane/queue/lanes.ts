@@ -151,17 +151,27 @@ export function createBatches(
     commitSlots.taken === 0
       ? hasFree(queue, stays, 1)
       : !commitSlots.isFull && hasFree(queue, stays, WORTH_A_COMMIT);
+  /** One batch in one turn of the event loop: leases, timers and sockets have theirs before the next. */
   const begin = () => {
-    while (isWorthACommit()) {
-      const decided = decideBatch(parts, waiting.isAwaited, queue, stays);
-      for (const queued of decided.unready) prepareAndQueue(queued);
-      for (const { queued, waitsFor } of decided.waiting) {
-        turns.giveUp(queued.item);
-        waiting.wait(queued, waitsFor);
-      }
-      if (isEmpty(decided.batch)) reply(decided.settled);
-      else void commitBatch(decided);
+    if (!isWorthACommit()) return;
+    const decided = decideBatch(parts, waiting.isAwaited, queue, stays);
+    for (const queued of decided.unready) prepareAndQueue(queued);
+    for (const { queued, waitsFor } of decided.waiting) {
+      turns.giveUp(queued.item);
+      waiting.wait(queued, waitsFor);
     }
+    if (isEmpty(decided.batch)) {
+      reply(decided.settled);
+      trimMemory(decided.unready);
+    } else void commitBatch(decided);
+    look();
+  };
+  /** Batches without anything to commit count too: what their items read was loaded. */
+  const trimMemory = (unready: readonly QueuedItem[] = []) => {
+    done += 1;
+    if (done % BATCHES_PER_TRIM !== 0 && !states.hasGrown()) return;
+    const undecided = [...queue, ...unready].map(({ item }) => item.deploymentId);
+    states.trim(new Set([...uncommitted, ...undecided]));
   };
   const commitBatch = async (decided: DecidedBatch) => {
     for (const id of decided.batch.deployments.keys()) uncommitted.add(id);
@@ -175,9 +185,8 @@ export function createBatches(
       uncommitted.delete(id);
     }
     waiting.release(decided.batch.deployments.keys());
-    done += 1;
-    if (done % BATCHES_PER_TRIM === 0) states.trim(uncommitted);
-    begin();
+    trimMemory();
+    look();
   };
   const look = () => {
     if (isScheduled) return;

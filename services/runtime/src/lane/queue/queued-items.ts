@@ -1,5 +1,5 @@
 import { ServiceError } from '@orrery/contracts';
-import { MAX_READ, MAX_SEARCHED } from '@orrery/deciding';
+import { MAX_READ, MAX_SEARCHED, MAX_SEARCHED_BYTES } from '@orrery/deciding';
 import type { Clock, KeyedMutex, Logger, Semaphore } from '@orrery/service-kit';
 import type { Batch } from '../../store/commit/batch.js';
 import type { CommitBatch } from '../../store/commit/commit-statement.js';
@@ -104,22 +104,36 @@ export async function prepareItem(parts: LaneParts, queued: QueuedItem, giveUp: 
 
 /** Earlier preparations against the same state stay valid: only the missing parts are fetched. */
 async function fetchNeeds(
-  { instances, ids, loadTimerKeys }: LaneParts,
+  { states, instances, ids, loadTimerKeys }: LaneParts,
   state: DeploymentState,
   needs: ItemNeeds,
 ): Promise<void> {
+  const before = state.instances.bytes();
   await Promise.all([
     ...(needs.instances ?? []).map((name) => instances.loadOne(state.id, state.instances, name)),
-    ...(needs.schemas ?? []).map((schema) =>
-      instances.loadSchema(state.id, state.instances, schema, MAX_READ),
-    ),
-    ...(needs.searched ?? []).map((schema) =>
-      instances.loadSchema(state.id, state.instances, schema, MAX_SEARCHED),
-    ),
+    loadSchemas(instances, state, needs),
     needs.history && instances.loadHistory(state.id, state.instances, needs.history, state.head.seq),
     needs.ids === undefined ? undefined : ids.refill(needs.ids),
     needs.timerKeys && loadTimerKeys(state, needs.timerKeys),
   ]);
+  states.grew(state.instances.bytes() - before);
+}
+
+/**
+ * One schema after the other, up to what one execution may bring into memory: it fails with what is loaded by then, before
+ * the next is read. (docs/queries.md)
+ */
+async function loadSchemas(
+  instances: InstanceLoader,
+  { id, instances: memory }: DeploymentState,
+  { schemas = [], searched = [] }: ItemNeeds,
+): Promise<void> {
+  let left = MAX_SEARCHED_BYTES;
+  const load = async (names: readonly string[], most: number) => {
+    for (const schema of names) if (left >= 0) left -= await instances.loadSchema(id, memory, schema, most);
+  };
+  await load(schemas, MAX_READ);
+  await load(searched, MAX_SEARCHED);
 }
 
 /** Who holds the mutex may have an item that stays behind this one, so it gives its place up rather than waits for that. */

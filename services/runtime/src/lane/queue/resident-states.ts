@@ -7,12 +7,15 @@ import { type DeploymentState, isPaused, type JournalHead } from '../../store/st
 import type { WorkItem } from '../items/work-item.js';
 
 interface ResidentLimits {
-  /** Bytes that all instances in memory may take, roughly. */
+  /** Bytes that all instances and answers in memory may take, roughly. */
   readonly maxBytes: number;
   readonly maxDeployments: number;
 }
 
 export type ResidentStates = ReturnType<typeof createResidentStates>;
+
+/** Which part of the bound on bytes may be loaded before memory is trimmed. */
+const WORTH_A_TRIM = 8;
 
 /** The deployments that this process has in memory. */
 export function createResidentStates(
@@ -23,6 +26,8 @@ export function createResidentStates(
   /** In the order of their last use. */
   const states = new Map<number, DeploymentState>();
   const loading = new Map<number, Promise<DeploymentState | undefined>>();
+  /** Bytes that were loaded since memory was trimmed, roughly. */
+  let grown = 0;
 
   const load = async (id: number, isWanted: () => boolean): Promise<DeploymentState | undefined> => {
     const epoch = epochFor(id);
@@ -70,8 +75,17 @@ export function createResidentStates(
     forgetPartition: (partition: number): void => {
       for (const id of states.keys()) if (partitionOf(id) === partition) states.delete(id);
     },
+    /** So many bytes of instances were loaded; what was loaded by several items may be counted more than once. */
+    grew: (bytes: number): void => {
+      grown += Math.max(0, bytes);
+    },
+    /** Whether so much was loaded that memory is to be trimmed at once. */
+    hasGrown: (): boolean => grown > limits.maxBytes / WORTH_A_TRIM,
     /** Removes the least recently used states until memory is within its bounds again, but none of `needed`. */
-    trim: (needed: ReadonlySet<number>): void => trim(states, limits, needed),
+    trim: (needed: ReadonlySet<number>): void => {
+      grown = 0;
+      trim(states, limits, needed);
+    },
   };
 }
 
@@ -81,14 +95,18 @@ function trim(
   needed: ReadonlySet<number>,
 ): void {
   let bytes = 0;
-  for (const state of states.values()) bytes += state.instances.bytes();
+  for (const state of states.values()) bytes += bytesOf(state);
   for (const [id, state] of states) {
     if (bytes <= maxBytes && states.size <= maxDeployments) return;
     if (needed.has(id)) continue;
-    bytes -= state.instances.bytes();
+    bytes -= bytesOf(state);
     states.delete(id);
+    // Items that wait refer to it: to them it is as if it had been read just now, and nothing loaded.
+    state.instances.drop();
   }
 }
+
+const bytesOf = ({ instances, keys }: DeploymentState): number => instances.bytes() + keys.bytes();
 
 type JournalEnd = Pick<JournalHead, 'seq' | 'hash'>;
 

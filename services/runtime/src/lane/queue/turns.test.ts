@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ServiceError } from '@orrery/contracts';
 import { createKeyedMutex, createLogger, createSemaphore } from '@orrery/service-kit';
 import { expect, it, vi } from 'vitest';
+import { AnsweredKeys } from '../../store/state/answered-keys.js';
 import { ClaimedMessages } from '../../store/state/claimed-messages.js';
 import { type DeploymentState, OpenRuns, ofInstance } from '../../store/state/deployment-state.js';
 import { PendingTimers } from '../../store/state/pending-timers.js';
@@ -20,15 +21,15 @@ function setUp(some: Partial<LaneParts> = {}) {
     ({
       ...{ id, epoch, partition: id, row: { deleted_at: null } },
       head: { executedAt: new Date(0).toISOString() },
-      instances: { bytes: () => 1 },
+      instances: { bytes: () => 1, drop: () => undefined },
       claimedSchemas: new Map(),
-      keys: new Map(),
+      keys: new AnsweredKeys(),
       messages: new ClaimedMessages(),
       runs: new OpenRuns([{ ...RUN, holds: { instances: ['horse:H1'], schemas: [] } }]),
       timers: new PendingTimers([{ id: 'F', key: null, tree: 1 }]),
     }) as unknown as DeploymentState;
   const time = { at: 0 };
-  const states = createResidentStates(read, { epochOf: () => 1 }, { maxBytes: 0, maxDeployments: 0 });
+  const states = createResidentStates(read, { epochOf: () => 1 }, { maxBytes: 1000, maxDeployments: 0 });
   const claimMutex = createKeyedMutex();
   const lanes = createLanes({
     ...{ states, claimMutex, commitSlots: createSemaphore(2), journalForm: { version: 2 }, ids: {} as never },

@@ -1,8 +1,9 @@
 import type { JournalVersion } from '@orrery/contracts';
 import type { CheckedChange, JournalEntryDraft } from '@orrery/deciding';
 import { expect, it } from 'vitest';
+import { AnsweredKeys } from '../state/answered-keys.js';
 import type { ClaimedSchema, DeploymentState } from '../state/deployment-state.js';
-import { OpenRuns } from '../state/deployment-state.js';
+import { keyIdOf, OpenRuns } from '../state/deployment-state.js';
 import { createInstanceMemory } from '../state/instance-memory.js';
 import { isFull, newBatch } from './batch.js';
 import { stageEffects, stageRun, stepAfter } from './stage-effects.js';
@@ -31,6 +32,7 @@ function staging(version: JournalVersion = 2) {
     head: { seq: 0, hash: '', executedAt: '1970-01-01T00:00:00.000Z', totals: {} },
     instances: createInstanceMemory(),
     claimedSchemas,
+    keys: new AnsweredKeys(),
     runs: new OpenRuns(),
     indexes: [],
   } as unknown as DeploymentState;
@@ -136,4 +138,22 @@ it('every row counts towards the bounds of a batch, and what it holds', () => {
   expect(isFull(batch)).toBe(false);
   expect(isFull({ ...batch, rows: 1000 })).toBe(true);
   expect(isFull({ ...batch, bytes: 4 * 1024 * 1024 })).toBe(true);
+});
+
+it('answers of keys are counted in memory, and the latest of them are kept', () => {
+  const { state } = staging();
+  const result = { text: 'x'.repeat(10_240) };
+  const entry = {
+    ...{ decidedAt: at.toISOString(), kind: 'execution', trigger: 'admin', status: 'succeeded', changes: [] },
+    ...{ input: {}, result, error: null, attestation: null },
+  } as unknown as JournalEntryDraft;
+  for (let count = 0; count < 1000; count += 1) {
+    const key = { accountId: 1, operation: 'execute', key: `k${count}`, requestHash: 'hash' };
+    const staged = { effects: { entry, key }, answer: () => ({ reply: result }) } as never;
+    stageEffects(newBatch(), state, staged, {} as never, at);
+  }
+  expect(state.keys.bytes()).toBeGreaterThan(10_240);
+  expect(state.keys.bytes()).toBeLessThan(300_000);
+  const kept = (key: string) => state.keys.get(keyIdOf({ accountId: 1, operation: 'execute', key }), 0);
+  expect([kept('k999')?.reply, kept('k0')]).toEqual([{ reply: result }, undefined]);
 });

@@ -195,9 +195,6 @@ function stageBindings(batch: Batch, state: DeploymentState, { bindings }: Effec
   state.bindings = bound;
 }
 
-/** Keys whose answers are in memory per deployment; older ones are found in the database. */
-const KEYS_IN_MEMORY = 10_000;
-
 /**
  * Nothing was decided: a failure of the service, or one that may pass. Repeated with its key, the request is executed. A
  * model that gave no valid proposal has decided, as often as it is asked.
@@ -217,7 +214,8 @@ function stageKey(
   if ('error' in settlement && isUndecided(asServiceError(settlement.error))) return;
   const reply = key.answer === undefined ? storedAnswer(settlement) : { reply: key.answer };
   // The answer repeats what the entry says.
-  count(batch, 1, ROW_BYTES + text.length);
+  const bytes = ROW_BYTES + text.length;
+  count(batch, 1, bytes);
   batch.keys.push({
     account_id: key.accountId,
     operation: key.operation,
@@ -226,9 +224,8 @@ function stageKey(
     reply,
     created_at: at,
   });
-  state.keys.set(keyIdOf(key), { requestHash: key.requestHash, reply });
-  const [oldest] = state.keys.keys();
-  if (state.keys.size > KEYS_IN_MEMORY && oldest !== undefined) state.keys.delete(oldest);
+  const answer = { requestHash: key.requestHash, reply, at: at.getTime(), bytes: 2 * bytes };
+  state.keys.add(keyIdOf(key), answer, batch.headsBefore.get(state.id)?.seq ?? 0);
 }
 
 const storedAnswer = (settlement: Settlement): JsonValue =>

@@ -14,8 +14,8 @@ const stateWith = (...versionIds: number[]) =>
 
 /** What the lock decides when these versions were bound as it locked them, and those when it decides. */
 async function lockBetween(before: number[], after: number[]): Promise<string> {
-  const lock = async (_world: number, ids: readonly number[]) => ({
-    definitions: ids.map((id) => ({ versionId: id, event: `e${id}` }) as VersionDefinition),
+  const lock = async (_world: number, bound: readonly { readonly versionId: number }[]) => ({
+    definitions: bound.map(({ versionId: id }) => ({ versionId: id, event: `e${id}` }) as VersionDefinition),
     world: {} as never,
   });
   const models = { offered: [] };

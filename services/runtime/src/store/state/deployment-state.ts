@@ -3,13 +3,13 @@ import {
   canonicalHash,
   EVALUATOR,
   type JsonObject,
-  type JsonValue,
   type VersionDefinition,
   type WorldTexts,
 } from '@orrery/contracts';
 import type { Selectable } from 'kysely';
 import type { Commitments } from '../../core/randomness/secrets.js';
 import type { RunState, RuntimeSchema } from '../tables/schema.js';
+import type { AnsweredKeys } from './answered-keys.js';
 import type { AttributeIndex } from './attribute-indexes.js';
 import type { ClaimedMessages } from './claimed-messages.js';
 import type { InstanceMemory } from './instance-memory.js';
@@ -97,8 +97,7 @@ export interface DeploymentState {
   readonly instances: InstanceMemory;
   /** Schemas that the deployment has claimed from the catalog, by name; `committed` once the first instance is. */
   readonly claimedSchemas: Map<string, ClaimedSchema>;
-  /** Answers of requests with an Idempotency-Key that were committed while this was in memory, by `keyIdOf`. */
-  readonly keys: Map<string, { readonly requestHash: string; readonly reply: JsonValue }>;
+  readonly keys: AnsweredKeys;
   /** When it was read, in milliseconds since the epoch. */
   readonly readAt: number;
   /** Of all deployments. */

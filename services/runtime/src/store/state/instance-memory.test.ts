@@ -1,4 +1,4 @@
-import { type CheckedChange, MAX_READ } from '@orrery/deciding';
+import { type CheckedChange, MAX_READ, MAX_SEARCHED_BYTES } from '@orrery/deciding';
 import { expect, it } from 'vitest';
 import { createInstanceMemory, type MemoryInstance } from './instance-memory.js';
 
@@ -79,7 +79,7 @@ it('does not take in what is too large, and is read again once changes have made
   const text = 'x'.repeat(100);
   memory.learn('horse', 'h1', { ...instance(1), state: { text } });
   memory.learnAll('horse', many, 500, 150);
-  expect([memory.isTooLarge('horse'), memory.all('horse'), memory.tooMany('horse', 500)]).toEqual([
+  expect([memory.isTooLarge(['horse']), memory.all('horse'), memory.tooMany('horse', 500)]).toEqual([
     true,
     undefined,
     false,
@@ -87,9 +87,9 @@ it('does not take in what is too large, and is read again once changes have made
   expect(memory.get('horse', 'h2')).toBeUndefined();
   const shrink = { op: 'update', set: { text: '' }, state: { text: '' } } as const;
   memory.apply(change('h1', shrink), at, undefined);
-  expect(memory.isTooLarge('horse')).toBe(false);
+  expect(memory.isTooLarge(['horse'])).toBe(false);
   memory.learnAll('horse', many, 500);
-  expect(memory.isTooLarge('horse')).toBe(false);
+  expect(memory.isTooLarge(['horse'])).toBe(false);
 });
 
 it('a read that was overtaken by a deletion and a creation reports too many', () => {
@@ -139,4 +139,25 @@ it('lists instances in the order of their creation, whatever it met first', () =
     10,
   );
   expect([...(memory.all('horse')?.keys() ?? [])]).toEqual(['early', 'middle', 'late']);
+});
+
+it('schemas are too large together, until changes have made them smaller enough', () => {
+  const memory = createInstanceMemory();
+  const state = { text: 'x'.repeat(1000) };
+  const half = MAX_SEARCHED_BYTES / 2;
+  memory.learnAll('horse', new Map([['h1', { ...instance(1), state }]]), 500, 0, half);
+  memory.learnAll('race', new Map(), 500, 0, half + 900);
+  expect([['horse'], ['race'], ['horse', 'race']].map(memory.isTooLarge)).toEqual([false, false, true]);
+  memory.apply(change('h1', { op: 'delete', state: null }), at, undefined);
+  expect(memory.isTooLarge(['horse', 'race'])).toBe(false);
+});
+
+it('what was dropped knows nothing, holds nothing and takes nothing in', () => {
+  const memory = createInstanceMemory();
+  const found = new Map([['a', instance(1)]]);
+  memory.learnAll('horse', found, 500);
+  memory.drop();
+  memory.learnAll('horse', found, 500);
+  memory.learn('horse', 'b', instance(2));
+  expect([memory.all('horse'), memory.get('horse', 'b'), memory.bytes()]).toEqual([undefined, undefined, 0]);
 });

@@ -4,6 +4,7 @@ import {
   type HistorySearch,
   type InstanceState,
   isRemembered,
+  MAX_SEARCHED_BYTES,
   MEMORY_REACH,
   memoryOf,
   type PastEntry,
@@ -26,6 +27,8 @@ interface SchemaMemory {
   atLeast: number;
   /** By how many bytes it was, roughly, too large to be brought into memory; 0: not as far as is known. */
   tooLargeBy: number;
+  /** Bytes of the JSON of all that exists, roughly, where it is complete. */
+  jsonBytes: number;
 }
 
 /** What an instance costs beside its JSON, in bytes; a guess on the high side. */
@@ -38,11 +41,12 @@ export function createInstanceMemory() {
   const schemas = new Map<string, SchemaMemory>();
   const recent = createRecentEntries();
   let bytes = 0;
+  let isDropped = false;
 
   const schemaOf = (name: string): SchemaMemory => {
     let schema = schemas.get(name);
     if (schema === undefined) {
-      schema = { known: new Map(), complete: false, atLeast: 0, tooLargeBy: 0 };
+      schema = { known: new Map(), complete: false, atLeast: 0, tooLargeBy: 0, jsonBytes: 0 };
       schemas.set(name, schema);
     }
     return schema;
@@ -52,7 +56,7 @@ export function createInstanceMemory() {
     schema.known.set(instanceId, instance);
   };
   const learn = (schema: SchemaMemory, instanceId: string, found: MemoryInstance | null) => {
-    if (schema.known.has(instanceId)) return;
+    if (isDropped || schema.known.has(instanceId)) return;
     put(schema, instanceId, found);
     if (found !== null) bytes += roughSize(found.state);
   };
@@ -72,20 +76,37 @@ export function createInstanceMemory() {
     /** Whether it is known that more than `most` exist. */
     tooMany: (entitySchema: string, most: number): boolean =>
       (schemas.get(entitySchema)?.atLeast ?? 0) > most,
-    /** Whether a read has found that it is too large to be brought into memory, and no change since made it smaller enough. */
-    isTooLarge: (entitySchema: string): boolean => (schemas.get(entitySchema)?.tooLargeBy ?? 0) > 0,
+    /**
+     * Whether these schemas are too large to be in memory for one execution: together, or one that was read, unless changes
+     * since have made it smaller enough.
+     */
+    isTooLarge: (entitySchemas: readonly string[]): boolean => {
+      let left = MAX_SEARCHED_BYTES;
+      for (const name of entitySchemas) {
+        const schema = schemas.get(name);
+        if (schema !== undefined && schema.tooLargeBy > 0) return true;
+        if (schema?.complete) left -= schema.jsonBytes;
+      }
+      return left < 0;
+    },
     /** Adds what a read of the database found, `null` for nothing. An instance that is known already is newer and stays. */
     learn: (entitySchema: string, instanceId: string, found: MemoryInstance | null): void =>
       learn(schemaOf(entitySchema), instanceId, found),
-    /** Adds all instances of a schema that a read of `most` and one more found; `tooLargeBy`: bytes of those that it left out. */
+    /**
+     * Adds all instances of a schema that a read of `most` and one more found; `tooLargeBy`: bytes of those that it left out,
+     * `jsonBytes`: of the others.
+     */
     learnAll: (
       entitySchema: string,
       found: ReadonlyMap<string, MemoryInstance>,
       most: number,
       tooLargeBy = 0,
+      jsonBytes = 0,
     ): void => {
+      if (isDropped) return;
       const schema = schemaOf(entitySchema);
       schema.tooLargeBy = tooLargeBy;
+      schema.jsonBytes = jsonBytes;
       if (tooLargeBy > 0) return;
       for (const [instanceId, instance] of found) learn(schema, instanceId, instance);
       if (found.size <= most) schema.complete = true;
@@ -100,6 +121,8 @@ export function createInstanceMemory() {
       const grownBy = roughSize(change.set) - replacedSize(before?.state ?? {}, change);
       if (change.op === 'delete') schema.atLeast = 0;
       if (schema.tooLargeBy > 0) schema.tooLargeBy = Math.max(0, schema.tooLargeBy + grownBy);
+      // Two bytes a character (`roughSize`).
+      schema.jsonBytes = Math.max(0, schema.jsonBytes + grownBy / 2);
       bytes += grownBy;
       put(schema, change.instanceId, after);
     },
@@ -111,6 +134,12 @@ export function createInstanceMemory() {
       [...(schemas.get(entitySchema)?.known.values() ?? [])].some((one) => one !== null),
     /** Roughly how many bytes it holds. */
     bytes: (): number => bytes + recent.bytes(),
+    /** Nothing is decided against it any more: who still refers to it keeps nothing alive, and adds nothing. */
+    drop: (): void => {
+      isDropped = true;
+      schemas.clear();
+      bytes = 0;
+    },
   };
 }
 

@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import { isHere } from '../leases/homes.js';
 import { NotOwner, partitionOf } from '../leases/leases.js';
 import type { Db } from '../tables/schema.js';
+import { AnsweredKeys } from './answered-keys.js';
 import { type AttributeIndex, KEPT_INDEXES } from './attribute-indexes.js';
 import { BINDING_OBJECT } from './bindings.js';
 import type { ClaimedMessages } from './claimed-messages.js';
@@ -95,7 +96,7 @@ function stateOf(
     claimedSchemas: new Map(
       Object.entries(claimed ?? {}).map(([name, claim]) => [name, { ...claim, committed: true }]),
     ),
-    keys: new Map(),
+    keys: new AnsweredKeys(),
     runs: new OpenRuns((runs ?? []).map(openRunOf)),
     timers: new PendingTimers(next ?? []),
     indexes: indexes ?? [],
@@ -153,6 +154,7 @@ export type InstanceLoader = ReturnType<typeof createInstanceLoader>;
 
 /** Reads instances into memory; the requests of many items at the same time share one statement. */
 export function createInstanceLoader(db: Db) {
+  const shared = createSharedReads();
   const single = createBatcher({
     maxBatch: AT_ONCE,
     load: (wanted: readonly Wanted[]) => readEach(db, wanted),
@@ -166,27 +168,48 @@ export function createInstanceLoader(db: Db) {
       const found = await single({ deploymentId, entitySchema, instanceId });
       memory.learn(entitySchema, instanceId, found);
     },
-    /** All instances of a schema, unless there are more than one execution may read, or search. */
-    loadSchema: async (
+    /** All instances of a schema, unless there are more than one execution may read, or search. Answers how many bytes it read. */
+    loadSchema: (
       deploymentId: number,
       memory: InstanceMemory,
       entitySchema: string,
       most: number,
-    ): Promise<void> => {
-      const { found, tooLargeBy } = await readSchema(db, deploymentId, entitySchema, most);
-      memory.learnAll(entitySchema, found, most, tooLargeBy);
-    },
+    ): Promise<number> =>
+      shared(memory, JSON.stringify([entitySchema, most]), async () => {
+        const { found, tooLargeBy, bytes } = await readSchema(db, deploymentId, entitySchema, most);
+        memory.learnAll(entitySchema, found, most, tooLargeBy, bytes);
+        return bytes;
+      }),
     /** What a search finds in the journal, unless entries before `seq`, the last one by now, are still being committed. */
-    loadHistory: async (
+    loadHistory: (
       deploymentId: number,
-      { recent }: InstanceMemory,
+      memory: InstanceMemory,
       search: HistorySearch,
       seq: number,
-    ): Promise<void> => {
-      recent.start(seq);
-      const { upTo, entries } = await readRecent(db, deploymentId, search);
-      recent.learn(search, upTo, entries);
-    },
+    ): Promise<number> =>
+      shared(memory, JSON.stringify(search), async () => {
+        memory.recent.start(seq);
+        const { upTo, entries } = await readRecent(db, deploymentId, search);
+        memory.recent.learn(search, upTo, entries);
+        return entries.length;
+      }),
+  };
+}
+
+/**
+ * Items that need the same of a deployment at the same time share one read, also one that began before they came: what has
+ * changed since it began is in the memory that it is read for, and stays.
+ */
+function createSharedReads() {
+  const inFlight = new WeakMap<InstanceMemory, Map<string, Promise<number>>>();
+  return (memory: InstanceMemory, key: string, read: () => Promise<number>): Promise<number> => {
+    const reads = inFlight.get(memory) ?? new Map<string, Promise<number>>();
+    inFlight.set(memory, reads);
+    const same = reads.get(key);
+    if (same !== undefined) return same;
+    const promise = read().finally(() => reads.delete(key));
+    reads.set(key, promise);
+    return promise;
   };
 }
 
@@ -206,7 +229,7 @@ async function readSchema(
   deploymentId: number,
   entitySchema: string,
   most: number,
-): Promise<{ found: Map<string, MemoryInstance>; tooLargeBy: number }> {
+): Promise<{ found: Map<string, MemoryInstance>; tooLargeBy: number; bytes: number }> {
   const { rows } = await sql<MemoryInstance & { readonly instanceId: string; bytes: number; all: number }>`
     select * from (
       select i.instance_id as "instanceId", ${INSTANCE}, sum(octet_length(i.state::text)) over () as all,
@@ -217,5 +240,6 @@ async function readSchema(
   const found = new Map(
     rows.map(({ instanceId, bytes: _, all: _all, ...instance }) => [instanceId, instance]),
   );
-  return { found, tooLargeBy: (rows[0]?.all ?? 0) - (rows.at(-1)?.bytes ?? 0) };
+  const bytes = rows.at(-1)?.bytes ?? 0;
+  return { found, tooLargeBy: (rows[0]?.all ?? 0) - bytes, bytes };
 }

@@ -38,3 +38,26 @@ it('remembers which are gone', () => {
   timers.restore('a');
   expect([timers.isGone('a'), [...timers.next.keys()][0]]).toEqual([false, undefined]);
 });
+
+const keys = Array.from({ length: 100_000 }, (_, index) => `key ${index}`);
+
+it('remembers the keys that were freed last, whatever is read meanwhile; others are read again', () => {
+  const timers = new PendingTimers();
+  for (const key of keys) {
+    timers.add(timer(key, { key }));
+    timers.remove(timer(key, { key }));
+  }
+  for (const key of keys) timers.learn(`read ${key}`, null);
+  for (const before of ['', 'read '])
+    expect(keys.filter((key) => timers.withKey(before + key) === null)).toEqual(keys.slice(80_000));
+  expect(timers.withKey('key 0')).toBeUndefined();
+  timers.learn('key 0', timer('again', { key: 'key 0' }));
+  expect(timers.withKey('key 0')?.id).toBe('again');
+});
+
+it('a timer that is gone is not learned from a read that began before', () => {
+  const timers = new PendingTimers();
+  timers.remove(timer('a', { key: 'k' }));
+  timers.learn('k', timer('a', { key: 'k' }));
+  expect(timers.withKey('k')).toBeNull();
+});

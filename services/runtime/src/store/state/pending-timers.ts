@@ -6,8 +6,31 @@ export interface TimerName {
   readonly tree: number | null;
 }
 
-/** Timers that are remembered as gone: those that may still be on their way to the lane. */
-const REMEMBERED = 20_000;
+/** Names per generation; two generations are kept. */
+const GENERATION = 10_000;
+
+/** The names that were added last. Generations, since a set that loses its first member all the time is slow. */
+class LatestNames {
+  #older = new Set<string>();
+  #newer = this.#older;
+
+  has(name: string): boolean {
+    return this.#newer.has(name) || this.#older.has(name);
+  }
+
+  add(name: string): void {
+    if (this.#newer.size >= GENERATION) {
+      this.#older = this.#newer;
+      this.#newer = new Set();
+    }
+    this.#newer.add(name);
+  }
+
+  delete(name: string): void {
+    this.#newer.delete(name);
+    this.#older.delete(name);
+  }
+}
 
 /**
  * What is in memory of a deployment's timers. How many are pending is in the head's totals; the timers themselves stay in
@@ -16,8 +39,15 @@ const REMEMBERED = 20_000;
 export class PendingTimers {
   /** Follow-ups without delay, in their order: the first of them is the next item of the lane. */
   readonly next: Map<string, TimerName>;
-  readonly #byKey = new Map<string, TimerName | null>();
-  readonly #gone = new Set<string>();
+  readonly #byKey = new Map<string, TimerName>();
+  /**
+   * Keys under which none is pending. A key that is forgotten is read again, so one that was freed is remembered until the
+   * database has it free too: it is not forgotten for what was read, nor for what one batch frees.
+   */
+  readonly #freed = new LatestNames();
+  readonly #foundFree = new LatestNames();
+  /** Those that may still be on their way to the lane. */
+  readonly #gone = new LatestNames();
 
   constructor(next: readonly TimerName[] = []) {
     this.next = new Map(next.map((timer) => [timer.id, timer]));
@@ -25,12 +55,17 @@ export class PendingTimers {
 
   /** The timer that is pending under a key; null: none is. `undefined`: that is not in memory. */
   withKey(key: string): TimerName | null | undefined {
-    return this.#byKey.get(key);
+    const timer = this.#byKey.get(key);
+    if (timer !== undefined) return timer;
+    return this.#freed.has(key) || this.#foundFree.has(key) ? null : undefined;
   }
 
   /** What the database has under a key, unless memory knows better. */
   learn(key: string, timer: TimerName | null): void {
-    if (!this.#byKey.has(key)) this.#byKey.set(key, timer);
+    if (this.withKey(key) !== undefined) return;
+    // It was read before the commit that took it away.
+    if (timer === null || this.#gone.has(timer.id)) this.#foundFree.add(key);
+    else this.#byKey.set(key, timer);
   }
 
   /** Whether it was executed, cancelled or replaced while this was in memory. */
@@ -51,9 +86,10 @@ export class PendingTimers {
 
   remove({ id, key }: TimerName): void {
     this.next.delete(id);
-    if (key !== null && this.#byKey.get(key)?.id === id) this.#byKey.set(key, null);
+    if (key !== null && this.#byKey.get(key)?.id === id) {
+      this.#byKey.delete(key);
+      this.#freed.add(key);
+    }
     this.#gone.add(id);
-    const [oldest] = this.#gone;
-    if (this.#gone.size > REMEMBERED && oldest !== undefined) this.#gone.delete(oldest);
   }
 }
