@@ -29,7 +29,7 @@ export type { Comparison, TestForm, TestOperand, TextTest } from './conditions/t
 export { countDue, latestDue, nextDue } from './cron/due-times.js';
 export { type CronSchedule, checkCronSchedule, describeSchedule } from './cron/schedule.js';
 export { Draws, MAX_DRAWS } from './draws/draws.js';
-export { comparable, comparisons } from './messages/comparisons.js';
+export { COMPARISONS, type Comparisons, comparable } from './messages/comparisons.js';
 export {
   type AttributeNames,
   findBracesInKeys,

@@ -13,7 +13,7 @@ import {
 } from '@orrery/contracts';
 import { type AttributeShape, compileAttribute } from '../attributes/attribute.js';
 import { type ExpressionParser, expressionParser } from '../cel/compile-expression.js';
-import { comparable, comparisons } from '../messages/comparisons.js';
+import { COMPARISONS, comparable } from '../messages/comparisons.js';
 import { quoted } from '../messages/error-text.js';
 import { type AttributeInTemplate, attributesIn, changesIn } from '../mutations/changes-in-template.js';
 import { readOperator } from '../mutations/mutation.js';
@@ -123,7 +123,7 @@ export const findMisspeltAttributes = (
   references: readonly TemplateReference[],
   attributes: AttributeNames,
 ): FieldProblem[] => {
-  const compared = comparisons();
+  const compared = { left: COMPARISONS };
   return [...setIn(template), ...readBy(references)]
     .filter(({ schema, name }) => attributes.get(schema)?.includes(name) === false)
     .slice(0, MAX_COMPARED)

@@ -16,7 +16,7 @@ import { type ExpressionParser, expressionParser } from '../cel/compile-expressi
 import { sizeHint } from '../cel/hints/other-languages.js';
 import { loopNamed } from '../cel/nodes/calls.js';
 import { writtenKey } from '../cel/nodes/reading.js';
-import { type Comparisons, comparable, comparisons } from '../messages/comparisons.js';
+import { COMPARISONS, type Comparisons, comparable } from '../messages/comparisons.js';
 import { quoted } from '../messages/error-text.js';
 import type { PatternWork } from '../patterns/pattern.js';
 import type { CompiledContract } from '../schemas/compile-contract.js';
@@ -147,7 +147,7 @@ export const findUndeclaredInputs = (
   contract: CompiledContract,
 ): FieldProblem[] => {
   const work = coverWork();
-  const compared = comparisons();
+  const compared = { left: COMPARISONS };
   const problems: FieldProblem[] = [];
   for (const reference of references) {
     if (problems.length >= MAX_PROBLEMS) break;
@@ -195,7 +195,7 @@ export const findUnreadEntities = (
   references: readonly TemplateReference[],
   read: readonly string[],
 ): FieldProblem[] => {
-  const compared = comparisons();
+  const compared = { left: COMPARISONS };
   return references
     .flatMap((reference) => {
       const [schema] = reference.steps;

@@ -9,7 +9,7 @@ import {
   toPointer,
 } from '@orrery/contracts';
 import { orderedKeys } from '../../cel/values/cel-value.js';
-import { type Comparisons, comparisons } from '../../messages/comparisons.js';
+import { COMPARISONS, type Comparisons } from '../../messages/comparisons.js';
 import { PATTERN_WORK, type Pattern, type PatternWork, testWithin } from '../../patterns/pattern.js';
 import { CONTRACT_LIMITS, type Survey } from '../survey/survey-schema.js';
 
@@ -38,7 +38,7 @@ export interface CheckBudget {
 export const checkBudget = (): CheckBudget => ({
   work: CONTRACT_LIMITS.work,
   patterns: { left: PATTERN_WORK },
-  comparisons: comparisons(),
+  comparisons: { left: COMPARISONS },
 });
 
 /** Listing the keys of a large object takes longer than most keywords. */

@@ -7,7 +7,7 @@ import {
   type VersionBody,
   writeInstead,
 } from '@orrery/contracts';
-import { comparable, comparisons, findUnfitLiterals } from '@orrery/expressions';
+import { COMPARISONS, comparable, findUnfitLiterals } from '@orrery/expressions';
 import { contentBytes } from '../definitions/content-hash.js';
 import { mergeVersion } from '../definitions/merge-version.js';
 import { readSpellings } from '../definitions/read-spellings.js';
@@ -62,7 +62,7 @@ export function checkVersion(
 ): { kinds: ProblemKind[]; warnings: FieldProblem[] } {
   const attributes = new Map(named.map((schema) => [schema.name, schema.definition]));
   const unknown = schemasWithPointers(definition, spelling).filter(({ name }) => !attributes.has(name));
-  const compared = comparisons();
+  const compared = { left: COMPARISONS };
   const noSuchSchemas = unknown.slice(0, MAX_PROBLEMS).map(({ name, pointer }) => {
     const names = comparable(known, compared);
     const message = noSuch('The world', 'entity schema', name, names);

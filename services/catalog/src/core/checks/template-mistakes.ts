@@ -11,11 +11,11 @@ import {
   writeInstead,
 } from '@orrery/contracts';
 import {
+  COMPARISONS,
   type CompiledContract,
   CRON_NAME_KINDS,
   changesIn,
   comparable,
-  comparisons,
   DIRECT_NAME_KINDS,
   findBracesInKeys,
   findCertainRefusals,
@@ -55,7 +55,7 @@ export function templateMistakes(
 }
 
 const outsideMap = (template: JsonObject, mapped: readonly string[]): FieldProblem[] => {
-  const compared = comparisons();
+  const compared = { left: COMPARISONS };
   return changesIn(template)
     .flatMap(({ schema, pointer }) =>
       schema === undefined || mapped.includes(schema) ? [] : [{ schema, pointer }],

@@ -9,11 +9,12 @@ import {
   writeInstead,
 } from '@orrery/contracts';
 import {
+  COMPARISONS,
+  type Comparisons,
   type CompiledContract,
   CRON_TEMPLATE_NAMES,
   checkCronSchedule,
   comparable,
-  comparisons,
   compileCondition,
   compileContract,
   compileTemplate,
@@ -109,7 +110,7 @@ function readContract(pointer: string, schema: JsonObject | null): ReadContract 
 
 /** The paths of filters must be in the input. */
 function wrongFilters({ readEntities }: StoredVersion, contract?: CompiledContract): FieldProblem[] {
-  const input = contract && { contract, work: coverWork(), compared: comparisons() };
+  const input = contract && { contract, work: coverWork(), compared: { left: COMPARISONS } };
   return readEntities.flatMap(({ filter = [] }, entity) =>
     filter.flatMap((path, index) => filterProblems(`/readEntities/${entity}/filter/${index}`, path, input)),
   );
@@ -133,7 +134,7 @@ const wrongSearches = ({ readEntities }: StoredVersion): FieldProblem[] =>
 interface FilteredInput {
   readonly contract: CompiledContract;
   readonly work: ReturnType<typeof coverWork>;
-  readonly compared: ReturnType<typeof comparisons>;
+  readonly compared: Comparisons;
 }
 
 /** Without a contract any path may lead somewhere, unless it is written from outside the input. */

@@ -9,8 +9,8 @@ import {
 } from '@orrery/contracts';
 import {
   type AttributeNames,
+  COMPARISONS,
   comparable,
-  comparisons,
   findDottedNames,
   findKeysWithoutSchema,
   findLiteralReferences,
@@ -110,7 +110,7 @@ const memoryWarnings = ({ readHistory, readEntities }: StoredVersion): FieldProb
 
 /** An event that the world lacks may still be created, so it is no mistake. */
 function forgottenEvents({ readHistory }: StoredVersion, known: readonly string[]): FieldProblem[] {
-  const compared = comparisons();
+  const compared = { left: COMPARISONS };
   return (readHistory?.events ?? []).flatMap((name, at) => {
     if (known.includes(name)) return [];
     const names = comparable(known, compared);
@@ -157,7 +157,7 @@ function templateWarnings({ mutationSettings }: StoredVersion, attributes: Attri
 function guardWarnings(version: StoredVersion, attributes: AttributeNames): FieldProblem[] {
   const known = [...attributes.values()].flat();
   const named = new Set(known);
-  const compared = comparisons();
+  const compared = { left: COMPARISONS };
   const unknown = attributesGuarded(version).filter(({ name }) => !named.has(name));
   return unknown.slice(0, MAX_COMPARED).flatMap(({ name, pointer }) => {
     const meant = closest(name, comparable(known, compared));
