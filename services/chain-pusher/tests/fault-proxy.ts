@@ -12,17 +12,34 @@ interface RpcRequest {
 /**
  * What happens to a batch. `lose answer`: the server gets it, the client never hears of it. `refuse`: neither. `swallow`: the
  * client is told that its transactions were taken, and the server never gets them. An error or a result: the server's answer to
- * each.
+ * each. `own`: the result of this request alone, in place of the server's.
  */
 export type Fault =
   | 'pass'
   | 'lose answer'
   | 'refuse'
   | 'swallow'
-  | { readonly error: string }
-  | { readonly result: string };
+  | { readonly error: string; readonly code?: number }
+  | { readonly result: unknown }
+  | { readonly own: unknown };
 
 const ZEROS: Fault = { result: `0x${'00'.repeat(32)}` };
+
+const isOwn = (fault: Fault) => typeof fault === 'object' && 'own' in fault;
+
+function withOwn(text: string, requests: readonly RpcRequest[], faults: readonly Fault[]): string {
+  if (!faults.some(isOwn)) return text;
+  const own = new Map(requests.map(({ id }, at) => [id, faults[at] ?? 'pass']));
+  const replies = JSON.parse(text) as { id: number }[];
+  return JSON.stringify(
+    replies.map((reply) => {
+      const fault = own.get(reply.id);
+      return typeof fault === 'object' && 'own' in fault
+        ? { jsonrpc: '2.0', id: reply.id, result: fault.own }
+        : reply;
+    }),
+  );
+}
 
 /** An RPC server in front of another one. */
 export async function startFaultProxy(
@@ -40,16 +57,17 @@ export async function startFaultProxy(
   const answer = async (body: string, response: ServerResponse) => {
     const requests = JSON.parse(body) as RpcRequest[];
     const faults = await Promise.all(requests.map(faultOf));
-    const found = faults.find((one) => one !== 'pass') ?? 'pass';
+    const found = faults.find((one) => one !== 'pass' && !isOwn(one)) ?? 'pass';
     const fault = found === 'swallow' ? ZEROS : found;
     if (fault === 'refuse') return response.destroy();
-    if (typeof fault === 'object') {
-      const answer = 'error' in fault ? { error: { code: -32000, message: fault.error } } : fault;
+    if (typeof fault === 'object' && !isOwn(fault)) {
+      const answer =
+        'error' in fault ? { error: { code: fault.code ?? -32000, message: fault.error } } : fault;
       return response.end(JSON.stringify(requests.map(({ id }) => ({ jsonrpc: '2.0', id, ...answer }))));
     }
     const headers = { 'content-type': 'application/json' };
     const forwarded = await fetch(target, { method: 'POST', headers, body });
-    const text = await forwarded.text();
+    const text = withOwn(await forwarded.text(), requests, faults);
     return fault === 'lose answer' ? response.destroy() : response.end(text);
   };
   server.listen(0, '127.0.0.1');

@@ -39,6 +39,32 @@ describe('pushes to a Solana chain', () => {
     expect(numbersIn(solana.memos())).toEqual([1]);
   });
 
+  it('wait for the one before until its block is confirmed, since a fork may still take that one away', async () => {
+    const solana = await startSolana({ slotMs: 600 });
+    const { runtime, boot, pushes } = await prepareHouse();
+    const deployment = runtime.createDeployment();
+    let looks = 0;
+    // At the second look, whatever follows the first push has been sent.
+    const proxy = await startFaultProxy(solana.url, ({ method }): Fault => {
+      const [first] = solana.node.memos();
+      if (first === undefined || method !== 'getSignatureStatuses') return 'pass';
+      looks += 1;
+      if (looks === 2) solana.node.loseUnconfirmed(first);
+      return 'pass';
+    });
+    await boot(solana.through(proxy));
+    const execute = () => void runtime.publish(runtime.execute(deployment, { plan }));
+    execute();
+    await vi.waitFor(() => expect(solana.memos()).toHaveLength(1), { interval: 2 });
+    execute();
+    await vi.waitFor(async () => {
+      const { data } = await pushes(deployment);
+      expect(data.map(({ status }) => status)).toEqual(['finalized', 'finalized']);
+    }, patiently);
+    expect(looks).toBeGreaterThan(1);
+    expect(numbersIn(solana.memos())).toEqual([1, 2]);
+  });
+
   it('are sent again when a fork took them away', async () => {
     const solana = await startSolana();
     const { runtime, boot, pushes } = await prepareHouse();

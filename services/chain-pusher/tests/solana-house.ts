@@ -18,14 +18,15 @@ export async function startSolana({
   ...options
 }: {
   config?: Partial<SolanaChainConfig>;
-  funded?: boolean;
+  /** Whether the signer has a balance, or how many lamports. */
+  funded?: boolean | number;
   /** A transaction can be included for 20 to 40 slots after it was signed. Default 25. */
   slotMs?: number;
 } = {}) {
   const node = await startSolanaNode(options);
   onTestFinished(() => node[Symbol.asyncDispose]());
   const { address } = await signerOf(SOLANA_KEY);
-  if (funded) node.fund(address);
+  if (funded !== false) node.fund(address, funded === true ? undefined : funded);
   const common = { name: 'local', caip2: node.caip2, family: 'solana', signerKeyEnv: 'KEY' } as const;
   const through = (...rpcUrls: string[]) => chainOf({ ...common, rpcUrls, ...config } as never, SOLANA_KEY);
   const memos = (): Record<string, unknown>[] => node.memos().map((memo) => JSON.parse(memo));

@@ -33,7 +33,7 @@ function chainDouble(answer: SendOutcome) {
 }
 
 /** A lane with one push and an open submission of it, after this many failures. */
-async function prepare(answer: SendOutcome, { failures = 0, signer = 'own' } = {}) {
+async function prepare(answer: SendOutcome, { failures = 0, signer = 'own', isNews = false } = {}) {
   const { url: databaseUrl } = await createTestDatabase();
   const logger = createLogger({ service: 'test', level: 'silent' });
   const { db, close } = await openChainPusherDatabase({ databaseUrl, logger, maxConnections: 2 });
@@ -62,7 +62,11 @@ async function prepare(answer: SendOutcome, { failures = 0, signer = 'own' } = {
       ...{ skipLost: async () => undefined, onChanged: () => undefined },
       ...{ clock: systemClock, signals: chainSignals() },
     },
-    { isUsable: true, noteUnaffordable: () => doubts.push('chain') },
+    {
+      isUsable: true,
+      noteUnaffordable: async () => void doubts.push('chain'),
+      noteTaken: () => isNews,
+    },
     { compareAgain: (lost) => doubts.push(lost) },
   );
   const underWay = async (): Promise<Submission | undefined> =>
@@ -70,7 +74,8 @@ async function prepare(answer: SendOutcome, { failures = 0, signer = 'own' } = {
   const stored = await underWay();
   if (stored === undefined) throw new Error('there is no submission');
   const sign = async () => (await steps.sign({ lease, signal }, stored, view)) as Submission;
-  return { steps, lease, sign, signed, doubts, underWay };
+  const error = async () => (await db.selectFrom('pushes').select('error').executeTakeFirstOrThrow()).error;
+  return { db, steps, lease, sign, signed, doubts, underWay, error };
 }
 
 it('a push that failed is signed with more gas each time, up to five times as much', async () => {
@@ -84,10 +89,22 @@ it('a push that failed is signed with more gas each time, up to five times as mu
 });
 
 it('what the signer cannot pay for stays open, and the whole chain is checked again', async () => {
-  const { steps, lease, sign, doubts, underWay } = await prepare({ kind: 'unaffordable' });
+  const { steps, lease, sign, doubts, underWay, error } = await prepare({ kind: 'unaffordable' });
   await steps.send({ lease, signal }, await sign());
   expect(doubts).toEqual(['chain']);
+  expect(await error()).toMatchObject({ code: 'chain_unavailable' });
   expect((await underWay())?.transactions[0]?.sentAgoMs).toEqual(expect.any(Number));
+});
+
+it('what is taken after the signer could not pay for it has no problem any more', async () => {
+  const { db, steps, lease, sign, error } = await prepare({ kind: 'sent' }, { isNews: true });
+  const signed = await sign();
+  await db
+    .updateTable('pushes')
+    .set({ error: { code: 'chain_unavailable', detail: 'no' } })
+    .execute();
+  await steps.send({ lease, signal }, signed);
+  expect(await error()).toBeNull();
 });
 
 it.each<SendOutcome>([{ kind: 'unaffordable' }, { kind: 'underpriced' }, { kind: 'unclear', reason: 'no' }])(

@@ -33,9 +33,12 @@ export interface SolanaNode extends AsyncDisposable {
   readonly caip2: string;
   /** The memos on the chain of transactions that did not fail, oldest first; whoever signed them. */
   memos(): string[];
-  fund(address: string): void;
+  /** @param lamports 1,000 SOL unless given */
+  fund(address: string, lamports?: number): void;
   /** Lets the chain forget its latest blocks, as a fork that is not chosen. Final ones stay. */
   fork(): void;
+  /** Lets the chain forget the transaction with this memo, unless its block has been confirmed: that of others was chosen. */
+  loseUnconfirmed(memo: string): void;
 }
 
 interface Options {
@@ -110,6 +113,8 @@ export async function startSolanaNode({ slotMs = 25 } = {}): Promise<SolanaNode>
     getGenesisHash: () => GENESIS,
     getBalance: (address) => ({ value: Number(svm.getBalance(address as never) ?? 0n) }),
     getAccountInfo: (address) => ({ value: address === MEMO ? { executable: true } : null }),
+    getMinimumBalanceForRentExemption: (bytes) =>
+      Number(svm.minimumBalanceForRentExemption(BigInt(Number(bytes)))),
     getBlockHeight: () => slot - FINAL,
     getLatestBlockhash: () => ({
       context: { slot },
@@ -173,9 +178,12 @@ export async function startSolanaNode({ slotMs = 25 } = {}): Promise<SolanaNode>
     url: listening.url,
     caip2: `solana:${GENESIS.slice(0, 32)}`,
     memos: () => executed.filter(({ err }) => err === null).flatMap(({ memos }) => memos),
-    fund: (address) => void svm.airdrop(address as never, 1_000_000_000_000n as never),
+    fund: (address, lamports = 1e12) => void svm.airdrop(address as never, BigInt(lamports) as never),
     fork: () => {
       executed = executed.filter((one) => slot - one.slot >= FINAL);
+    },
+    loseUnconfirmed: (memo) => {
+      executed = executed.filter((one) => slot - one.slot >= CONFIRMED || !one.memos.includes(memo));
     },
     [Symbol.asyncDispose]: async () => {
       clearInterval(ticking);

@@ -1,5 +1,6 @@
 import type { JournalFact } from '@orrery/contracts';
-import { appendPush, cancelUnsent, rememberDeployment } from '../store/lanes/append-push.js';
+import { appendPush, rememberDeployment } from '../store/lanes/append-push.js';
+import { cancelUnsent } from '../store/lanes/cancel-unsent.js';
 import { noteHead } from '../store/lanes/head-store.js';
 import type { Trx } from '../store/tables/schema.js';
 

@@ -18,6 +18,7 @@ import { ComparedLanes } from './compared-lanes.js';
 import { findInclusions, viewChain } from './find-inclusions.js';
 import type { ChainSenderOptions, Round } from './sender-options.js';
 import { SubmissionSteps } from './submission-steps.js';
+import { whileRenewed } from './while-renewed.js';
 
 /** Transactions of one signer that may wait for their blocks; nodes keep 64 for an account at most. */
 const MAX_OPEN = 16;
@@ -57,12 +58,19 @@ export class ChainSender {
     const lease = await this.#takeLease();
     if (lease === undefined) return 'idle';
     try {
-      await this.#send({ lease, signal });
+      await whileRenewed(this.options, lease, () => this.#send({ lease, signal }));
     } catch (error) {
-      if (error instanceof ServersAway) await this.#availability.noteAway(lease, error);
-      else if (!(error instanceof LeaseLost)) throw error;
+      await this.#afterFailure(lease, error);
     }
     return 'idle';
+  }
+
+  async #afterFailure(lease: ChainLease, error: unknown): Promise<void> {
+    const { chain } = lease;
+    if (error instanceof LeaseLost)
+      this.options.logger.warn({ chain }, 'another process has taken the chain');
+    else if (error instanceof ServersAway) await this.#availability.noteAway(lease, error);
+    else throw error;
   }
 
   async #takeLease(): Promise<ChainLease | undefined> {
@@ -85,6 +93,7 @@ export class ChainSender {
     const isWatchDue = clock.monotonic() - this.#watchedAt >= Math.min(WATCH_MS, port.delays.resendMs);
     const watched = isWatchDue ? MAX_WATCHED : 0;
     const submissions = await submissionsUnderWay(db, name, { limit: MAX_OPEN * 2, watched });
+    this.#availability.noteUnderWay(submissions);
     await this.#lanes.adopt(round);
     if (submissions.length === 0 && (await lanesWithWork(db, name, 1)).length === 0) return;
     const view = await this.#follow(round, submissions);

@@ -1,15 +1,20 @@
-import { fenced } from '../store/chains/chain-lease.js';
+import { fenced, LeaseLost } from '../store/chains/chain-lease.js';
 import { adoptLane, openAdoptions } from '../store/lanes/adopt-lane.js';
 import { type Comparison, compareLane } from '../store/lanes/compare-lane.js';
 import { lanesWithWork, putBack } from '../store/lanes/lane-store.js';
+import type { Lane } from '../store/tables/schema.js';
 import { type ChainSenderOptions, nullUnlessAway, type Round } from './sender-options.js';
 
 /** Lanes remembered as compared. One that is forgotten is compared again. */
 const MAX_REMEMBERED = 50_000;
+/** Pause after an adoption that failed, in milliseconds. */
+const ADOPT_AGAIN_MS = 15_000;
 
 /** Lanes that were compared with the chain since this process took the lease, or lost a submission. */
 export class ComparedLanes {
   readonly #compared = new Set<string>();
+  /** When adoptions that failed are tried again, by deployment. */
+  readonly #adoptAgainAt = new Map<string, number>();
 
   constructor(private readonly options: ChainSenderOptions) {}
 
@@ -54,17 +59,27 @@ export class ComparedLanes {
     });
   }
 
-  /** Does what the operator asked for: lets lanes go on after the chain's last number. */
-  async adopt({ lease, signal }: Round): Promise<void> {
-    const { db, port, consumer, skipLost } = this.options;
-    for (const lane of await openAdoptions(db, lease.chain)) {
-      const { deployment } = lane;
-      const chainLast = await port.lastNumber(deployment, signal).catch(nullUnlessAway(signal));
-      if (chainLast === null) continue;
-      const outcome = await fenced(db, lease, (trx) => adoptLane(trx, lane, { consumer, chainLast }));
-      if (outcome === 'waits') continue;
-      this.compareAgain(deployment);
-      if (outcome === 'lost') await skipLost(deployment);
+  /** Does what the operator asked for: lets lanes go on after the chain's last number. One that cannot keeps no other waiting. */
+  async adopt(round: Round): Promise<void> {
+    const { db, clock, logger } = this.options;
+    for (const lane of await openAdoptions(db, round.lease.chain)) {
+      if (clock.monotonic() < (this.#adoptAgainAt.get(lane.deployment) ?? 0)) continue;
+      await this.#adoptOne(round, lane).catch((err: unknown) => {
+        if (err instanceof LeaseLost) throw err;
+        nullUnlessAway(round.signal)(err);
+        this.#adoptAgainAt.set(lane.deployment, clock.monotonic() + ADOPT_AGAIN_MS);
+        logger.error({ err, ...lane }, 'a lane could not be adopted; it is tried again');
+      });
     }
+  }
+
+  async #adoptOne({ lease, signal }: Round, lane: Lane): Promise<void> {
+    const { db, port, consumer, skipLost } = this.options;
+    const { deployment } = lane;
+    const chainLast = await port.lastNumber(deployment, signal);
+    const outcome = await fenced(db, lease, (trx) => adoptLane(trx, lane, { consumer, chainLast }));
+    if (outcome === 'waits') return;
+    this.compareAgain(deployment);
+    if (outcome === 'lost') await skipLost(deployment);
   }
 }

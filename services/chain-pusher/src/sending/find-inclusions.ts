@@ -1,4 +1,4 @@
-import type { ChainPort, ChainView, Inclusion } from '../core/chains/chain-port.js';
+import { type ChainPort, type ChainView, type Inclusion, ServerLags } from '../core/chains/chain-port.js';
 import type { Submission } from '../core/submissions/submission.js';
 import { nullUnlessAway } from './sender-options.js';
 
@@ -37,7 +37,9 @@ export async function findInclusions(
     const byId = new Map(inclusions.map((inclusion) => [inclusion.id, inclusion]));
     for (const one of some) found.set(one, bestOf(one.transactions.flatMap(({ id }) => byId.get(id) ?? [])));
   };
-  const failed = await findAll(submissions).catch(nullUnlessAway(signal));
+  const failed = await findAll(submissions).catch((error: unknown) =>
+    error instanceof ServerLags ? undefined : nullUnlessAway(signal)(error),
+  );
   if (failed === null) for (const one of submissions) await findAll([one]).catch(nullUnlessAway(signal));
   return found;
 }

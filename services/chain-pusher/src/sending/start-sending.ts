@@ -2,6 +2,7 @@ import { type PollLoop, startPollLoop } from '@orrery/service-kit';
 import type { OpenChain, SigningChain } from '../chains/open-chain.js';
 import { releaseLeases } from '../store/chains/chain-lease.js';
 import { stopLost } from '../store/lanes/adopt-lane.js';
+import { sweepCancelled } from '../store/lanes/cancel-unsent.js';
 import { backlogOf } from '../store/lanes/lane-store.js';
 import { ChainSender } from './chain-sender.js';
 import type { ChainSenderOptions } from './sender-options.js';
@@ -19,7 +20,7 @@ export interface Sending {
   stop(): Promise<void>;
 }
 
-/** How often the backlog is measured, in milliseconds. */
+/** How often the backlog is measured, and what was cancelled is swept, in milliseconds. */
 const MEASURE_MS = 15_000;
 
 /** Starts a loop for each chain: one that stands still delays no other. */
@@ -55,10 +56,20 @@ export async function startSending(options: SendingOptions): Promise<Sending> {
       return 'idle';
     },
   });
+  const sweeping = startPollLoop({
+    name: 'sweep of cancelled pushes',
+    intervalMs: MEASURE_MS,
+    clock,
+    logger,
+    runOnce: async (signal) => {
+      await sweepCancelled(db, signal);
+      return 'idle';
+    },
+  });
   return {
     wake: (chain) => loops.get(chain)?.wake(),
     stop: async () => {
-      await Promise.all([measuring, ...loops.values()].map((loop) => loop.stop()));
+      await Promise.all([measuring, sweeping, ...loops.values()].map((loop) => loop.stop()));
       await releaseLeases(db, options.owner);
     },
   };

@@ -1,5 +1,5 @@
 import type { ChainView, SendOutcome, SignedTransaction } from '../core/chains/chain-port.js';
-import { ServersAway } from '../core/chains/chain-port.js';
+import { ServersAway, SignerCannotPay } from '../core/chains/chain-port.js';
 import type { Step } from '../core/submissions/next-step.js';
 import type { Submission } from '../core/submissions/submission.js';
 import { fenced } from '../store/chains/chain-lease.js';
@@ -24,11 +24,17 @@ import type { ChainSenderOptions, Round } from './sender-options.js';
 /** Failures after which a push gets more gas, each time as much again. */
 const MAX_GAS_STEPS = 4;
 
+/** What is said of a push whose transaction the signer cannot pay for. */
+const UNAFFORDABLE = {
+  code: 'chain_unavailable',
+  detail: "The signer's balance does not cover the transaction. It is sent again.",
+};
+
 /** Carries out what `nextStep` decides for one submission. What is sent was stored before, in a transaction of its own. */
 export class SubmissionSteps {
   constructor(
     private readonly options: ChainSenderOptions,
-    private readonly availability: Pick<ChainAvailability, 'isUsable' | 'noteUnaffordable'>,
+    private readonly availability: Pick<ChainAvailability, 'isUsable' | 'noteUnaffordable' | 'noteTaken'>,
     private readonly lanes: Pick<ComparedLanes, 'compareAgain'>,
   ) {}
 
@@ -76,8 +82,7 @@ export class SubmissionSteps {
         return submission;
       }
       if ('kind' in made) {
-        if (made.kind === 'refused') await this.#fail(round, submission, made);
-        else await this.#keepInDoubt(round, submission, made.reason);
+        await this.#afterSigning(round, submission, made);
         return undefined;
       }
       await this.#write(round, submission, (trx) => storeTransaction(trx, submission, made));
@@ -91,7 +96,7 @@ export class SubmissionSteps {
     { signal }: Round,
     submission: Submission,
     view: ChainView,
-  ): Promise<SignedTransaction | Omit<Failure, 'retryMs'> | null> {
+  ): Promise<SignedTransaction | NotSigned | null> {
     const { db, port } = this.options;
     const { deployment, nonce, transactions } = submission;
     const batch = { deployment, pushes: await outgoingPushes(db, submission) };
@@ -103,7 +108,13 @@ export class SubmissionSteps {
     }
     const gasFactor = 1 + Math.min(failures, MAX_GAS_STEPS);
     const terms = { nonce, view, replaced: transactions, gasFactor };
-    return orUnclear(port.sign(batch, terms, signal), signal);
+    return orUnclear(orUnaffordable(port.sign(batch, terms, signal)), signal);
+  }
+
+  #afterSigning(round: Round, submission: Submission, made: NotSigned): Promise<void> {
+    if (made.kind === 'unaffordable') return this.availability.noteUnaffordable(round.lease);
+    if (made.kind === 'refused') return this.#fail(round, submission, made);
+    return this.#keepInDoubt(round, submission, made.reason);
   }
 
   /** Sends the newest transaction of the submission. */
@@ -126,9 +137,16 @@ export class SubmissionSteps {
       if (!isOwn && port.takesRepetitions) return this.#drop(round, submission);
       if (outcome.kind === 'refused') return this.#fail(round, submission, outcome);
       if (outcome.kind === 'unclear') return this.#keepInDoubt(round, submission, outcome.reason);
-      if (outcome.kind === 'unaffordable' && isOwn) this.availability.noteUnaffordable();
+      if (outcome.kind === 'unaffordable' && isOwn) await this.#noteUnaffordable(round, submission);
     }
+    if (outcome.kind === 'sent' && this.availability.noteTaken(submission))
+      await this.#write(round, submission, (trx) => noteProblem(trx, submission, null));
     await noteSent(db, submission.chain, [id]);
+  }
+
+  async #noteUnaffordable(round: Round, submission: Submission): Promise<void> {
+    await this.availability.noteUnaffordable(round.lease, submission);
+    await this.#write(round, submission, (trx) => noteProblem(trx, submission, UNAFFORDABLE));
   }
 
   /** Its outcome is unknown. Where it could have its effect twice, it stays open until it can have none. */
@@ -177,6 +195,19 @@ const orUnclear = <T>(asked: Promise<T>, signal: AbortSignal): Promise<T | Uncle
     if (signal.aborted || error instanceof ServersAway) throw error;
     return { kind: 'unclear', reason: error instanceof Error ? error.message : 'an unknown failure' };
   });
+
+const orUnaffordable = <T>(signed: Promise<T>): Promise<T | Unaffordable> =>
+  signed.catch((error: unknown) => {
+    if (error instanceof SignerCannotPay) return { kind: 'unaffordable' as const };
+    throw error;
+  });
+
+/** Why there is no transaction of a submission. */
+type NotSigned = Omit<Failure, 'retryMs'> | Unaffordable;
+
+interface Unaffordable {
+  readonly kind: 'unaffordable';
+}
 
 interface Unclear {
   readonly kind: 'unclear';

@@ -8,13 +8,14 @@ import {
   type Delays,
   type Inclusion,
   type SendOutcome,
+  ServerLags,
   ServersAway,
   type SignedTransaction,
   type SigningTerms,
 } from '../../core/chains/chain-port.js';
 import type { Batch } from '../../core/pushes/batch.js';
 import type { RecordedPushes } from '../../core/pushes/compare-ranges.js';
-import { call, countFrom, JsonRpc, type RpcCall, RpcFailure } from '../rpc/json-rpc.js';
+import { BATCH, call, countFrom, JsonRpc, type RpcCall, RpcFailure } from '../rpc/json-rpc.js';
 import { bidFor } from './fees.js';
 import {
   callData,
@@ -62,6 +63,8 @@ export class EvmChain implements ChainPort {
   readonly #chainId: number;
   /** The highest fee per unit of gas, in wei. */
   readonly #cap: bigint;
+  /** Of the newest view. */
+  #head = 0;
 
   constructor(
     private readonly config: EvmChainConfig,
@@ -86,7 +89,9 @@ export class EvmChain implements ChainPort {
     const [id, balance, price, code] = await this.#rpc.results(asked, signal);
     const held = BigInt(balance as Hex);
     const found = (reason: string | null): ChainCheck => ({ reason, balance: Number(held) / 1e18 });
-    if (Number(id) !== this.#chainId) return found(`the RPC server is of the chain eip155:${Number(id)}`);
+    // What another chain holds says nothing of this one.
+    if (Number(id) !== this.#chainId)
+      throw new ServersAway(`the RPC server is of the chain eip155:${Number(id)}`);
     if (contract === undefined) return found('no registry contract is configured');
     if (code === '0x') return found(`there is no contract at ${contract}`);
     const [allowed] = await this.#rpc.answers([this.#toRegistry(isPusherCall(this.signer))], signal);
@@ -112,6 +117,7 @@ export class EvmChain implements ChainPort {
     const head = countFrom(block.number);
     const hasFinal = !(final instanceof RpcFailure) && final !== null;
     const baseFee = BigInt(block.baseFeePerGas ?? '0x0');
+    this.#head = head;
     return {
       nonce: countFrom(nonce),
       isTooExpensive: baseFee > this.#cap,
@@ -129,7 +135,11 @@ export class EvmChain implements ChainPort {
   }
 
   async recorded(deployment: string, after: number, signal: AbortSignal): Promise<readonly RecordedPushes[]> {
-    const last = await this.lastNumber(deployment, signal);
+    const asked = [this.#toRegistry(lastNumberCall(deployment))];
+    const { results, head } = await this.#resultsAndHead(asked, signal);
+    if (head < this.#head) throw new ServerLags();
+    const [answer] = results;
+    const last = countFrom(readNumber(answer as Hex));
     const length = Math.max(0, Math.min(MOST_RECORDED, last - after));
     const numbers = Array.from({ length }, (_, at) => after + 1 + at);
     const digests = await this.#digestsOf(deployment, numbers, signal);
@@ -177,7 +187,7 @@ export class EvmChain implements ChainPort {
   }
 
   async send({ raw }: SignedTransaction, signal: AbortSignal): Promise<SendOutcome> {
-    const [answer] = await this.#rpc.answers([call('eth_sendRawTransaction', raw)], signal);
+    const [answer] = await this.#rpc.answersOfAny([call('eth_sendRawTransaction', raw)], signal);
     return answer instanceof RpcFailure ? outcomeOf(answer) : { kind: 'sent' };
   }
 
@@ -187,12 +197,28 @@ export class EvmChain implements ChainPort {
     signal: AbortSignal,
   ): Promise<readonly Inclusion[]> {
     const asked = transactions.map(({ id }) => call('eth_getTransactionReceipt', id));
-    const receipts = (await this.#rpc.results(asked, signal)) as (Receipt | null)[];
+    const { results, head } = await this.#resultsAndHead(asked, signal);
+    const receipts = results as (Receipt | null)[];
+    // What a block holds that it has not reached it cannot know.
+    if (receipts.includes(null) && head < Number(view.terms['head'])) throw new ServerLags();
     return receipts.filter((receipt) => receipt !== null).map((receipt) => this.#inclusionOf(receipt, view));
   }
 
   isOver(_transaction: SignedTransaction, nonce: number | null, view: ChainView): boolean {
     return nonce !== null && view.nonce !== null && view.nonce > nonce;
+  }
+
+  /** Results, and the lowest head that a server had when it gave them. */
+  async #resultsAndHead(calls: readonly RpcCall[], signal: AbortSignal) {
+    const results: unknown[] = [];
+    let lowest = Number.POSITIVE_INFINITY;
+    for (let from = 0; from < calls.length; from += BATCH - 1) {
+      const some = calls.slice(from, from + BATCH - 1);
+      const [head, ...answers] = await this.#rpc.results([call('eth_blockNumber'), ...some], signal);
+      lowest = Math.min(lowest, countFrom(head));
+      results.push(...answers);
+    }
+    return { results, head: lowest };
   }
 
   #toRegistry(data: Hex): RpcCall {
@@ -233,7 +259,7 @@ export class EvmChain implements ChainPort {
       const topics = [PUSHED, topic(deployment as Hex), topic(numberToHex(number))];
       return call('eth_getLogs', { ...all, topics });
     });
-    const answers = await this.#rpc.answers(asked, signal);
+    const answers = await this.#rpc.answersOfAny(asked, signal).catch(noneWhereRefused);
     return answers.map((found) => {
       if (found instanceof RpcFailure) return null;
       return (found as Log[]).find((log) => this.#isOfRegistry(log))?.transactionHash.toLowerCase();
@@ -250,12 +276,18 @@ export class EvmChain implements ChainPort {
   }
 }
 
+/** A server that answers does not search, so it does not matter that others are away. */
+function noneWhereRefused(error: unknown): [] {
+  if (error instanceof ServersAway && error.cause instanceof RpcFailure) return [];
+  throw error;
+}
+
 /** What nodes say about a transaction that they do not take; the words of geth, and those of others for the same. */
 const ANSWERS: readonly (readonly [RegExp, SendOutcome['kind']])[] = [
   [/already known|already imported|known transaction|alreadyknown/i, 'sent'],
-  [/nonce too low|nonce is too low|old nonce|already been used/i, 'spent'],
+  [/nonce too low|nonce is too low|old ?nonce|already been used/i, 'spent'],
   [/underpriced|fee too low|less than block base fee|below base fee|fee cap.*base fee/i, 'underpriced'],
-  [/insufficient funds|insufficient balance/i, 'unaffordable'],
+  [/insufficient ?(funds|balance)/i, 'unaffordable'],
   [/gas limit|intrinsic gas|oversized|too large|invalid (sender|signature|transaction)|rlp/i, 'refused'],
 ];
 
@@ -263,9 +295,9 @@ const ANSWERS: readonly (readonly [RegExp, SendOutcome['kind']])[] = [
 const BUSY = /pool.*(full|limit)|too many|limit exceeded|timed? ?out|busy|unavailable|syncing/i;
 
 /** @throws ServersAway where the node takes nothing at present */
-function outcomeOf({ message }: RpcFailure): SendOutcome {
+function outcomeOf({ message, isBusy }: RpcFailure): SendOutcome {
   const [, kind = 'unclear'] = ANSWERS.find(([words]) => words.test(message)) ?? [];
-  if (kind === 'unclear' && BUSY.test(message))
+  if (kind === 'unclear' && (isBusy || BUSY.test(message)))
     throw new ServersAway('the RPC server takes no transactions at present');
   return kind === 'refused' || kind === 'unclear' ? { kind, reason: message } : { kind };
 }

@@ -5,13 +5,30 @@ import { ServersAway } from '../../core/chains/chain-port.js';
 export class RpcFailure extends Error {
   override readonly name = 'RpcFailure';
 
+  /** @param code of the server's error, or the status of its response */
   constructor(
     message: string,
-    readonly data: unknown,
+    readonly code: number,
+    readonly data?: unknown,
   ) {
     super(message);
   }
+
+  /** The server takes nothing at present: it is asked too much, or has not caught up. */
+  get isBusy(): boolean {
+    return this.code === LIMIT_EXCEEDED || this.code === TOO_MANY_REQUESTS;
+  }
+
+  /** Another server may answer: this one is busy, or has lost its own backend. */
+  get isPassing(): boolean {
+    const isOfServer = this.isBusy || this.code === INTERNAL_ERROR;
+    return isOfServer && !/revert|nonce|funds|underpriced|known/i.test(this.message);
+  }
 }
+
+const LIMIT_EXCEEDED = -32005;
+const INTERNAL_ERROR = -32603;
+const TOO_MANY_REQUESTS = 429;
 
 /** A height, a slot, a count of a chain: 0 to 2^53 - 1. @throws ServersAway: a server that answers else cannot be believed */
 export function countFrom(answer: unknown): number {
@@ -40,18 +57,29 @@ const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 /** Of what a server says about a refusal. */
 const MAX_MESSAGE = 500;
 /** Calls that public servers take in one batch. */
-const BATCH = 50;
+export const BATCH = 50;
 
 /**
- * JSON-RPC 2.0 over HTTP, in batches. Each batch goes to the first server that answers, in the order of the list. (The
- * batches of viem pair answers with calls by their order: a server that leaves one out would shift all others.)
- * Methods throw ServersAway where no server answers.
+ * JSON-RPC 2.0 over HTTP, in batches. Each batch goes to the server that answered last, and else to the next of the list that
+ * answers. (The batches of viem pair answers with calls by their order: a server that leaves one out would shift all others.)
+ * Methods throw ServersAway where no server answers; its cause is an RpcFailure where one refused.
  */
 export class JsonRpc {
+  /** The place of the server that answered last. */
+  #last = 0;
+
   constructor(private readonly urls: readonly string[]) {}
 
-  /** In the order of the calls; an RpcFailure for an error that the server answered. */
+  /** In the order of the calls; an RpcFailure for an error that the server answered, unless it is passing. */
   async answers(calls: readonly RpcCall[], signal: AbortSignal): Promise<unknown[]> {
+    const answers = await this.answersOfAny(calls, signal);
+    const passing = answers.find(isPassing);
+    if (passing !== undefined) throw away(passing);
+    return answers;
+  }
+
+  /** As `answers`, for calls that servers may refuse in any words: where all of them answered, also failures that are passing. */
+  async answersOfAny(calls: readonly RpcCall[], signal: AbortSignal): Promise<unknown[]> {
     const answers: unknown[] = [];
     for (let from = 0; from < calls.length; from += BATCH)
       answers.push(...(await this.#firstAnswers(calls.slice(from, from + BATCH), signal)));
@@ -72,20 +100,40 @@ export class JsonRpc {
   }
 
   async #firstAnswers(calls: readonly RpcCall[], signal: AbortSignal): Promise<unknown[]> {
+    let refused: unknown[] | undefined;
     let failure: unknown;
-    for (const url of this.urls) {
+    for (const at of this.#order()) {
       signal.throwIfAborted();
       try {
-        const inTime = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
-        return await traced(url, calls, () => post(url, calls, inTime));
+        const answers = await this.#ask(at, calls, signal);
+        if (!answers.some(isPassing)) return answers;
+        refused ??= answers;
       } catch (error) {
-        failure = error;
+        failure = failure instanceof RpcFailure ? failure : error;
       }
     }
     signal.throwIfAborted();
-    throw new ServersAway('no RPC server of the chain answers', { cause: failure });
+    if (refused !== undefined && failure === undefined) return refused;
+    throw away(refused?.find(isPassing) ?? failure);
+  }
+
+  async #ask(at: number, calls: readonly RpcCall[], signal: AbortSignal): Promise<unknown[]> {
+    const url = this.urls[at] ?? '';
+    const inTime = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
+    const answers = await traced(url, calls, () => post(url, calls, inTime));
+    this.#last = at;
+    return answers;
+  }
+
+  /** The places of the servers, as they are asked. */
+  #order(): number[] {
+    return this.urls.map((_, at) => (this.#last + at) % this.urls.length);
   }
 }
+
+const isPassing = (answer: unknown): boolean => answer instanceof RpcFailure && answer.isPassing;
+
+const away = (cause: unknown) => new ServersAway('no RPC server of the chain answers', { cause });
 
 function traced<T>(url: string, calls: readonly RpcCall[], work: () => Promise<T>): Promise<T> {
   const method = [...new Set(calls.map((one) => one.method))].join(' ');
@@ -101,7 +149,7 @@ async function post(url: string, calls: readonly RpcCall[], signal: AbortSignal)
     body: JSON.stringify(body),
     signal,
   });
-  if (!response.ok) throw new Error(`the server answered with status ${response.status}`);
+  if (!response.ok) throw failureOfStatus(response.status);
   const replies = JSON.parse(await boundedText(response)) as Reply[];
   if (!Array.isArray(replies)) throw new Error('the server does not take batches');
   const byId = new Map(replies.map((reply) => [reply.id, reply]));
@@ -123,14 +171,14 @@ async function boundedText({ body }: Response): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** Too many requests, and a server that has lost its own backend: another server may answer. */
-const PASSING = new Set([-32005, -32603, 429]);
+const failureOf = ({ code = 0, message, data }: NonNullable<Reply['error']>): RpcFailure =>
+  new RpcFailure(sayable(message), code, data);
 
-function failureOf({ code, message: said, data }: NonNullable<Reply['error']>): RpcFailure {
-  const message = sayable(said);
-  if (PASSING.has(code ?? 0) && !/revert|nonce|funds|underpriced|known/i.test(message))
-    throw new Error(message);
-  return new RpcFailure(message, data);
+/** A server that finds fault with the request has answered; any other status says nothing of it. */
+function failureOfStatus(status: number): Error {
+  const message = `the server answered with status ${status}`;
+  const isRefusal = status >= 400 && status < 500 && status !== TOO_MANY_REQUESTS;
+  return isRefusal ? new RpcFailure(message, status) : new Error(message);
 }
 
 /** A server's words as they can be stored and shown. */

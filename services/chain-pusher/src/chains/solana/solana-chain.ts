@@ -9,6 +9,7 @@ import {
   type SendOutcome,
   ServersAway,
   type SignedTransaction,
+  SignerCannotPay,
   type SigningTerms,
 } from '../../core/chains/chain-port.js';
 import type { Batch } from '../../core/pushes/batch.js';
@@ -20,11 +21,13 @@ import { type Lifetime, memoSignedBy, signerOf, signMemo } from './solana-transa
 
 /** A transaction is never replaced: its bytes are sent again until its blockhash is too old. */
 const DELAYS: Delays = { resendMs: 4000, replaceMs: Number.POSITIVE_INFINITY, retryMs: 1000 };
-/** Lamports of one signature, for the check of the balance. */
+/** Lamports of one signature. */
 const FEE = 5000;
 /** Compute units that a memo of the largest size may take, for its simulation. */
 const MOST_UNITS = 400_000;
 const LAMPORTS = 1e9;
+/** What a simulation says of a signer that lacks the fee, or would fall below what an account has to keep. */
+const CANNOT_PAY = /InsufficientFundsFor|AccountNotFound/;
 /** Signatures that servers take in one question. */
 const STATUSES = 256;
 /** Ranges that are read at once. */
@@ -76,12 +79,14 @@ class SolanaChain implements ChainPort {
     const balance = Number(value);
     const found = (reason: string | null): ChainCheck => ({ reason, balance: balance / LAMPORTS });
     const id = `solana:${genesis.slice(0, 32)}`;
-    if (id !== caip2) return found(`the RPC server is of the chain ${id}`);
+    if (id !== caip2) throw new ServersAway(`the RPC server is of the chain ${id}`);
     type Account = { value: { executable: boolean } | null };
     const encoding = { encoding: 'base64' };
     const { value: memo } = await this.#rpc.ask<Account>(signal, 'getAccountInfo', program, encoding);
     if (memo?.executable !== true) return found(`there is no memo program at ${program}`);
-    return found(balance < FEE ? `the balance of ${this.signer} is too low` : null);
+    // An account without data that has less is not let pay.
+    const least = countFrom(await this.#rpc.ask(signal, 'getMinimumBalanceForRentExemption', 0));
+    return found(balance < least + FEE ? `the balance of ${this.signer} is too low` : null);
   }
 
   async view(signal: AbortSignal): Promise<ChainView> {
@@ -120,7 +125,8 @@ class SolanaChain implements ChainPort {
     if (replaced.length > 0) return null;
     const memo = memoOf(batch);
     const lifetime = lifetimeOf(view);
-    const { unitsConsumed = MOST_UNITS } = await this.#simulated(memo, lifetime, signal);
+    const { err, unitsConsumed = MOST_UNITS } = await this.#simulated(memo, lifetime, signal);
+    if (CANNOT_PAY.test(JSON.stringify(err ?? null))) throw new SignerCannotPay();
     const units = Math.min(MOST_UNITS, Math.ceil(unitsConsumed * 1.2 * gasFactor) + 1000);
     const { raw, signature } = await this.#signed(memo, units, lifetime);
     return { id: signature, raw, terms: { lastValid: String(lifetime.lastValidBlockHeight) } };
@@ -133,7 +139,7 @@ class SolanaChain implements ChainPort {
 
   async send({ raw }: SignedTransaction, signal: AbortSignal): Promise<SendOutcome> {
     const options = { encoding: 'base64', skipPreflight: true, maxRetries: 0 };
-    const [answer] = await this.#rpc.answers([call('sendTransaction', raw, options)], signal);
+    const [answer] = await this.#rpc.answersOfAny([call('sendTransaction', raw, options)], signal);
     return answer instanceof RpcFailure ? outcomeOf(answer) : { kind: 'sent' };
   }
 
@@ -142,10 +148,9 @@ class SolanaChain implements ChainPort {
     view: ChainView,
     signal: AbortSignal,
   ): Promise<readonly Inclusion[]> {
-    const ids = transactions.map(({ id }) => id);
     const found: Inclusion[] = [];
-    for (let from = 0; from < ids.length; from += STATUSES)
-      found.push(...(await this.#inclusionsOf(ids.slice(from, from + STATUSES), view, signal)));
+    for (let from = 0; from < transactions.length; from += STATUSES)
+      found.push(...(await this.#inclusionsOf(transactions.slice(from, from + STATUSES), view, signal)));
     return found;
   }
 
@@ -164,14 +169,35 @@ class SolanaChain implements ChainPort {
     return (await this.#rpc.ask<Simulated>(signal, 'simulateTransaction', raw, options)).value;
   }
 
-  async #inclusionsOf(ids: readonly string[], view: ChainView, signal: AbortSignal): Promise<Inclusion[]> {
+  async #inclusionsOf(
+    transactions: readonly SignedTransaction[],
+    view: ChainView,
+    signal: AbortSignal,
+  ): Promise<Inclusion[]> {
+    const ids = transactions.map(({ id }) => id);
     const options = { searchTransactionHistory: true };
     type Statuses = { context: { slot: number }; value: (Status | null)[] };
     const { context, value } = await this.#rpc.ask<Statuses>(signal, 'getSignatureStatuses', ids, options);
     // A server that is behind may not know of them yet.
     if (countFrom(context.slot) < Number(view.terms['slot']))
       throw new ServersAway('an RPC server lags behind');
-    return value.flatMap((status, at) => (status === null ? [] : [inclusionOf(ids[at] ?? '', status)]));
+    return transactions.flatMap((transaction, at) => this.#inclusionOf(transaction, value[at] ?? null, view));
+  }
+
+  /**
+   * A block that was only processed has no votes yet, and a fork may take it away alone: its transaction is sent again, which is
+   * harmless. @throws Error of one that would be given up in place of that
+   */
+  #inclusionOf(transaction: SignedTransaction, status: Status | null, view: ChainView): Inclusion[] {
+    if (status === null) return [];
+    const { slot, err, confirmationStatus } = status;
+    if (confirmationStatus === 'confirmed' || confirmationStatus === 'finalized') {
+      const depth = confirmationStatus === 'finalized' ? 'final' : 'confirmed';
+      const failure = err === null ? null : JSON.stringify(err);
+      return [{ id: transaction.id, block: countFrom(slot), blockId: String(slot), failure, depth }];
+    }
+    if (transaction.raw !== '' && !this.isOver(transaction, null, view)) return [];
+    throw new Error('a block without votes holds a transaction that is not sent again');
   }
 
   async #signedMemos(signatures: readonly string[], signal: AbortSignal) {
@@ -204,19 +230,9 @@ const lifetimeOf = ({ terms }: ChainView): Lifetime => ({
   lastValidBlockHeight: Number(terms['lastValid']),
 });
 
-function inclusionOf(id: string, { slot, err, confirmationStatus }: Status): Inclusion {
-  const depths = { processed: 'included', confirmed: 'confirmed', finalized: 'final' } as const;
-  return {
-    id,
-    block: countFrom(slot),
-    blockId: String(slot),
-    failure: err === null ? null : JSON.stringify(err),
-    depth: depths[confirmationStatus ?? 'processed'],
-  };
-}
-
-/** What servers say about a transaction that they do not take. */
+/** What servers say about a transaction that they do not take. @throws ServersAway where they take nothing at present */
 function outcomeOf(answer: RpcFailure): SendOutcome {
+  if (answer.isBusy) throw new ServersAway('the RPC server takes no transactions at present');
   if (/already (been )?processed/i.test(answer.message)) return { kind: 'sent' };
   // It may be included already, so it is only over once its blockhash is.
   if (/blockhash not found|block ?height exceeded/i.test(answer.message)) return { kind: 'spent' };

@@ -1,9 +1,23 @@
 import type { Batch } from '../pushes/batch.js';
 import type { RecordedPushes } from '../pushes/compare-ranges.js';
 
-/** No RPC server answered; `cause` is the last one's failure. Names no address: it may hold an API key. */
+/** No RPC server answered, or it is one of another chain; `cause` is the last one's failure. Names no address: it may hold an API key. */
 export class ServersAway extends Error {
   override readonly name = 'ServersAway';
+}
+
+/** An RPC server has not reached the block of which another one told: nothing is concluded from its answers. */
+export class ServerLags extends Error {
+  override readonly name = 'ServerLags';
+
+  constructor() {
+    super('an RPC server lags behind');
+  }
+}
+
+/** The signer's account cannot pay for a transaction at present. */
+export class SignerCannotPay extends Error {
+  override readonly name = 'SignerCannotPay';
 }
 
 /** A transaction as it is stored before it is sent. */
@@ -75,7 +89,7 @@ export interface Delays {
 
 /**
  * One chain, as the sender uses it. Only `send` has an effect, and it may be repeated. A call rejects with `ServersAway` when
- * no RPC server can be used, which concerns the whole chain; any other failure is of what was asked for alone. One behaviour
+ * no RPC server can be used, which concerns the whole chain, with `ServerLags` when it can be asked again; any other failure is of what was asked for alone. One behaviour
  * suite runs over all adapters.
  */
 export interface ChainPort {
@@ -92,7 +106,7 @@ export interface ChainPort {
   recorded(deployment: string, after: number, signal: AbortSignal): Promise<readonly RecordedPushes[]>;
   /** The number of the deployment's last push that the chain holds, 0 for none. */
   lastNumber(deployment: string, signal: AbortSignal): Promise<number>;
-  /** Null: it would cost more than the operator allows. */
+  /** Null: it would cost more than the operator allows. @throws SignerCannotPay */
   sign(batch: Batch, terms: SigningTerms, signal: AbortSignal): Promise<SignedTransaction | null>;
   /** Why the chain would refuse the batch at present, or null. */
   simulate(batch: Batch, signal: AbortSignal): Promise<string | null>;

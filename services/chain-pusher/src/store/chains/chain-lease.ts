@@ -32,6 +32,12 @@ export async function holdLease(
   return rows[0];
 }
 
+/** Makes a lease that no other process has taken last longer, under the same epoch. */
+export const renewLease = (db: Db, { chain, owner, epoch }: ChainLease, ttlMs: number) =>
+  sql`
+    update chains set expires_at = now() + ${ttlMs} * interval '1 millisecond'
+    where name = ${chain} and owner = ${owner} and epoch = ${epoch}`.execute(db);
+
 /** Gives the leases of a process back, so that another one need not wait. */
 export const releaseLeases = (db: Db, owner: string) =>
   sql`update chains set expires_at = null, owner = null where owner = ${owner}`.execute(db);

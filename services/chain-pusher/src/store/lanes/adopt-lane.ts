@@ -8,7 +8,10 @@ export interface AdoptOptions {
   readonly chainLast: number;
 }
 
-/** `waits`: a submission is under way, so the chain's last number may still grow. `lost`: the journal lost entries. */
+/**
+ * `waits`: a submission is under way, so the chain's last number may still grow, or what a deletion has cancelled is not swept
+ * yet. `lost`: the journal lost entries.
+ */
 export type AdoptOutcome = 'waits' | 'done' | 'lost';
 
 /**
@@ -23,16 +26,18 @@ export async function adoptLane(
   const { deployment, chain } = lane;
   // All lanes, since forgetting what was lost touches them all; in one order, so that two chains never wait for each other.
   await sql`select from lanes where deployment = ${deployment} order by chain for update`.execute(trx);
-  const { rows: open } = await sql`
-    select from attempts where deployment = ${deployment} and chain = ${chain} and state = 'open'`.execute(
-    trx,
-  );
-  if (open.length > 0) return 'waits';
+  const { rows: unsettled } = await sql`
+    select from attempts where deployment = ${deployment} and chain = ${chain} and state = 'open'
+    union all select from lanes where deployment = ${deployment} and cancels`.execute(trx);
+  if (unsettled.length > 0) return 'waits';
   const hasLost = await forgetLost(trx, consumer, deployment);
   await sql`
     update pushes set status = 'queued', truncated = true, attempt_id = null, error = null, changed_at = now()
     where deployment = ${deployment} and chain = ${chain} and number > ${chainLast}
       and status in ('submitted', 'confirmed', 'finalized')`.execute(trx);
+  await sql`
+    update pushes set status = 'queued', error = null, changed_at = now()
+    where deployment = ${deployment} and chain = ${chain} and status = 'failed'`.execute(trx);
   const waiting = await renumberWaiting(trx, lane, chainLast);
   await sql`
     update lanes set stop = null, failures = 0, wait_until = null, waits_for = null, sent_number = ${chainLast},
@@ -47,26 +52,66 @@ export async function adoptLane(
   return hasLost ? 'lost' : 'done';
 }
 
-/** Numbers only grow here, so the last one moves first. A digest that was on the chain once keeps its number. */
-async function renumberWaiting(trx: Trx, { deployment, chain }: Lane, chainLast: number): Promise<number> {
-  const { rows } = await sql<{ number: number; content: string | null; isUnread: boolean }>`
-    select number, content, digest = '' as "isUnread" from pushes
-    where deployment = ${deployment} and chain = ${chain} and status in ('queued', 'failed')
-    order by number desc`.execute(trx);
-  for (const [at, { number, content, isUnread }] of rows.entries()) {
-    const next = chainLast + rows.length - at;
-    if ((content === null && !isUnread) || next === number) continue;
-    const { text, digest } = content === null ? UNREAD : renumbered(content, next);
-    await sql`
-      update pushes set number = ${next}, content = ${text}, digest = ${digest}, status = 'queued', error = null,
-        attempt_id = null, changed_at = now()
-      where deployment = ${deployment} and chain = ${chain} and number = ${number}`.execute(trx);
-  }
-  return rows.length;
+/** Pushes that are numbered anew at once. */
+const PAGE = 1000;
+
+interface WaitingPush {
+  readonly number: number;
+  readonly content: string | null;
+  readonly isUnread: boolean;
 }
 
-/** A head gets its content under its number once it is read. */
-const UNREAD = { text: null, digest: '' };
+/** Numbers only grow here, so the last page moves first. A digest that was on the chain once keeps its number. */
+async function renumberWaiting(trx: Trx, lane: Lane, chainLast: number): Promise<number> {
+  const { deployment, chain } = lane;
+  const { rows } = await sql<{ waiting: number; end: number }>`
+    select count(*)::int as waiting, coalesce(max(number), 0) + 1 as end from pushes
+    where deployment = ${deployment} and chain = ${chain} and status = 'queued'`.execute(trx);
+  const { waiting, end } = rows[0] ?? { waiting: 0, end: 1 };
+  let before = end;
+  for (let left = waiting; left > 0; left -= PAGE) {
+    const page = await waitingBelow(trx, lane, before);
+    await moveAll(trx, lane, movesOf(page, chainLast + left));
+    before = page.at(-1)?.number ?? 0;
+  }
+  return waiting;
+}
+
+/** The last ones below a number, from the last on. */
+async function waitingBelow(trx: Trx, { deployment, chain }: Lane, before: number): Promise<WaitingPush[]> {
+  const { rows } = await sql<WaitingPush>`
+    select number, content, digest = '' as "isUnread" from pushes
+    where deployment = ${deployment} and chain = ${chain} and status = 'queued' and number < ${before}
+    order by number desc limit ${PAGE}`.execute(trx);
+  return rows;
+}
+
+/** The new numbers of a page, which ends at `last`, with the contents under them. A head gets its content once it is read. */
+const movesOf = (page: readonly WaitingPush[], last: number) =>
+  page.flatMap(({ number, content, isUnread }, at) => {
+    const next = last - at;
+    if ((content === null && !isUnread) || next === number) return [];
+    const { text, digest } = content === null ? { text: null, digest: '' } : renumbered(content, next);
+    return [{ number, next, text, digest }];
+  });
+
+/** By way of numbers below 0: within one statement a number may not be free yet. */
+async function moveAll(
+  trx: Trx,
+  { deployment, chain }: Lane,
+  moves: ReturnType<typeof movesOf>,
+): Promise<void> {
+  if (moves.length === 0) return;
+  await sql`
+    update pushes set number = -next, content = text, digest = moved.digest, error = null,
+      attempt_id = null, changed_at = now()
+    from unnest(${moves.map(({ number }) => number)}::bigint[], ${moves.map(({ next }) => next)}::bigint[],
+      ${moves.map(({ text }) => text)}::text[], ${moves.map(({ digest }) => digest)}::text[]) as moved (old, next, text, digest)
+    where deployment = ${deployment} and chain = ${chain} and number = old`.execute(trx);
+  await sql`
+    update pushes set number = -number
+    where deployment = ${deployment} and chain = ${chain} and number < 0`.execute(trx);
+}
 
 const LOST = 'tail_lost%';
 

@@ -14,21 +14,6 @@ export const rememberDeployment = (trx: Trx, { deployment, caller }: JournalFact
     values (${deployment}, ${/^account:(\d+)$/.exec(caller)?.[1] ?? null}::bigint)
     on conflict do nothing`.execute(trx);
 
-/** What a lane has sent goes on; the rest is never sent. The lane's row is locked, so nothing is claimed meanwhile. */
-export async function cancelUnsent(trx: Trx, deployment: string): Promise<void> {
-  await sql`delete from due_heads where deployment = ${deployment}`.execute(trx);
-  await sql`
-    with stopped as (
-      update lanes set last_number = sent_number, stop = null where deployment = ${deployment}
-      returning chain, sent_number
-    )
-    update pushes set status = 'cancelled', content = null, changed_at = now()
-    from stopped
-    where pushes.deployment = ${deployment} and pushes.chain = stopped.chain and pushes.number > stopped.sent_number`.execute(
-    trx,
-  );
-}
-
 /** Gives an execution's push to a chain the next number. `limit`: bytes of content that the chain takes. */
 export async function appendPush(trx: Trx, entry: JournalFact, chain: string, limit: number): Promise<void> {
   const number = await numberAfterHead(trx, entry, chain);

@@ -1,6 +1,6 @@
 import { type ChainConfig, type JsonObject, type PushStatus, pushResult } from '@orrery/contracts';
 import { type BoundedCount, countUpTo, enqueue, page } from '@orrery/database';
-import { sql } from 'kysely';
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { type PushRow, toPushRecord } from '../../core/pushes/push-record.js';
 import type { Db, Trx } from '../tables/schema.js';
 
@@ -16,6 +16,12 @@ const rowsOf = (db: Db, deployment: string) =>
     )
     .where('push.deployment', '=', deployment);
 
+/** The deployment was deleted before the push was sent; its row may not say so yet. */
+function isCancelled(push: string, lane: string) {
+  const [pushes, lanes] = [sql.table(push), sql.table(lane)];
+  return sql<boolean>`${lanes}.cancels and ${pushes}.number > ${lanes}.last_number and ${pushes}.status in ('queued', 'failed')`;
+}
+
 const COLUMNS = [
   'push.chain',
   'push.number',
@@ -24,7 +30,9 @@ const COLUMNS = [
   'push.digest',
   'push.truncated',
   'push.head',
-  'push.status',
+  sql<PushStatus>`case when ${isCancelled('push', 'lane')} then 'cancelled' else push.status end`.as(
+    'status',
+  ),
   'push.error',
   'submission.transaction',
   'submission.block',
@@ -51,7 +59,7 @@ export async function listPushes(
 ): Promise<{ rows: PushRow[]; count: BoundedCount }> {
   let query = db.selectFrom('pushes').where('deployment', '=', deployment);
   if (chain !== undefined) query = query.where('chain', '=', chain);
-  if (state !== undefined) query = query.where('status', '=', state);
+  if (state !== undefined) query = query.where(await inState(db, deployment, state));
   // The page is cut before the joins.
   const numbers = page(
     query.select(['chain', 'number']).orderBy('seq', 'desc').orderBy('chain').orderBy('number', 'desc'),
@@ -66,6 +74,17 @@ export async function listPushes(
     .orderBy('push.chain')
     .orderBy('push.number', 'desc');
   return { rows: await rows.execute(), count: await countUpTo(db, query) };
+}
+
+/** Pushes in a state, where rows of the deployment may not say yet that they are cancelled. */
+async function inState(db: Db, deployment: string, state: PushStatus): Promise<RawBuilder<SqlBool>> {
+  const inRow = sql<SqlBool>`status = ${state}`;
+  if (!['queued', 'failed', 'cancelled'].includes(state)) return inRow;
+  const lanes = db.selectFrom('lanes').where('deployment', '=', deployment).where('cancels', '=', true);
+  if ((await lanes.select('chain').limit(1).execute()).length === 0) return inRow;
+  const cancelled = sql<SqlBool>`exists (select from lanes
+    where lanes.deployment = pushes.deployment and lanes.chain = pushes.chain and ${isCancelled('pushes', 'lanes')})`;
+  return state === 'cancelled' ? sql`(${inRow} or ${cancelled})` : sql`(${inRow} and not ${cancelled})`;
 }
 
 /** The pushes of these executions of a deployment; ids that are no UUID have none. */

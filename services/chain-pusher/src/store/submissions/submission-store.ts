@@ -115,10 +115,10 @@ export async function storeInclusion(
   if (isFinal) await trx.deleteFrom('transactions').where('attempt_id', '=', submissionId).execute();
 }
 
-/** Why pushes that are under way have not come further. */
-export async function noteProblem(trx: Trx, { id }: Submission, problem: PushProblem): Promise<void> {
+/** Why pushes that are under way have not come further; null: there is no reason any more. */
+export async function noteProblem(trx: Trx, { id }: Submission, problem: PushProblem | null): Promise<void> {
   await sql`
-    update pushes set error = ${JSON.stringify(problem)}::jsonb, changed_at = now()
+    update pushes set error = ${problem === null ? null : JSON.stringify(problem)}::jsonb, changed_at = now()
     where attempt_id = ${id} and status = 'submitted'`.execute(trx);
 }
 

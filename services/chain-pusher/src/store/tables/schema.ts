@@ -51,6 +51,8 @@ interface LanesTable {
   failures: Generated<number>;
   wait_until: NullableTime;
   waits_for: string | null;
+  /** The deployment was deleted: what has a number beyond the last one is cancelled, whatever its row still says. */
+  cancels: Generated<boolean>;
 }
 
 interface PushesTable {

@@ -187,4 +187,9 @@ export const migrations: Migrations = {
     );
     create index due_heads_next on due_heads (due_at);
   `),
+  /** Lanes of deleted deployments whose pushes beyond the last number are to be rewritten as cancelled, in small parts. */
+  '0012_cancelling_lanes': statements(`
+    alter table lanes add column cancels boolean not null default false;
+    create index lanes_that_cancel on lanes (deployment) where cancels;
+  `),
 };

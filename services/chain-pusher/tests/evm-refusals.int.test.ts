@@ -1,0 +1,109 @@
+import { ANVIL_KEYS } from '@orrery/testing/servers';
+import { toFunctionSelector } from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import { expect, it, vi } from 'vitest';
+import { startEvm } from './evm-house.js';
+import { type Fault, startFaultProxy } from './fault-proxy.js';
+import { prepareHouse } from './running-pusher.js';
+
+const plan = { targetChains: ['local'], onchain: null };
+const patiently = { interval: 50 };
+const signer = privateKeyToAccount(ANVIL_KEYS[0]).address;
+const LAST = toFunctionSelector('lastNumber(address)');
+const NONE = `0x${'00'.repeat(32)}`;
+interface Call {
+  readonly data: string;
+}
+type House = Awaited<ReturnType<typeof prepareHouse>>;
+
+const untilStatus = ({ pushes }: House, deployment: string, status: string) =>
+  vi.waitFor(async () => {
+    const { data } = await pushes(deployment);
+    expect(data[0]?.status).toBe(status);
+    return data[0];
+  }, patiently);
+
+function executeNow({ runtime }: House, deployment: string) {
+  void runtime.publish(runtime.execute(deployment, { plan }));
+}
+
+it('a lane of a lost database, and another one, go on though every server refuses to search logs', async () => {
+  const evm = await startEvm();
+  const before = await prepareHouse();
+  const [lost, other] = [before.runtime.createDeployment(), before.runtime.createDeployment()];
+  executeNow(before, lost);
+  const running = await before.boot(evm.chain);
+  await untilStatus(before, lost, 'confirmed');
+  await running[Symbol.asyncDispose]();
+  const busy: Fault = { error: 'limit exceeded', code: -32_005 };
+  const proxy = await startFaultProxy(evm.url, ({ method }) => (method === 'eth_getLogs' ? busy : 'pass'));
+  const restored = await prepareHouse(before.runtime);
+  await restored.boot(evm.through(proxy));
+  for (const deployment of [lost, other]) executeNow(restored, deployment);
+  for (const deployment of [lost, other]) await untilStatus(restored, deployment, 'confirmed');
+  expect((await evm.pushed()).filter(({ deployment }) => deployment.toLowerCase() === lost)).toHaveLength(2);
+});
+
+it('a transaction that the node answers with an internal error is in doubt, and no other lane waits for it', async () => {
+  const evm = await startEvm();
+  const house = await prepareHouse();
+  const [refused, other] = [house.runtime.createDeployment(), house.runtime.createDeployment()];
+  const broken: Fault = { error: 'internal error', code: -32_603 };
+  const proxy = await startFaultProxy(evm.url, ({ method, params: [raw] }) =>
+    method === 'eth_sendRawTransaction' && String(raw).includes(refused.slice(2)) ? broken : 'pass',
+  );
+  for (const deployment of [refused, other]) executeNow(house, deployment);
+  await house.boot(evm.through(proxy));
+  await untilStatus(house, other, 'confirmed');
+  await vi.waitFor(async () => {
+    const { data } = await house.pushes(refused);
+    expect(data[0]?.error).toEqual({ code: 'push_refused', detail: 'internal error' });
+  }, patiently);
+});
+
+it('nothing is concluded from a server of another chain', async () => {
+  const evm = await startEvm();
+  const house = await prepareHouse();
+  const deployment = house.runtime.createDeployment();
+  executeNow(house, deployment);
+  const before = await house.boot(evm.chain);
+  await untilStatus(house, deployment, 'confirmed');
+  await before[Symbol.asyncDispose]();
+  const other: Record<string, unknown> = { eth_chainId: '0x1', eth_getTransactionReceipt: null };
+  let asked = 0;
+  const proxy = await startFaultProxy(evm.url, ({ method }): Fault => {
+    if (method === 'eth_chainId') asked += 1;
+    return method in other ? { own: other[method] } : 'pass';
+  });
+  await house.boot(evm.through(proxy));
+  await vi.waitFor(() => expect(asked).toBeGreaterThan(3), patiently);
+  expect((await house.call('chains.list', {})).data[0]?.status).toBe('unavailable');
+  expect((await house.pushes(deployment)).data[0]?.status).toBe('confirmed');
+});
+
+it('nothing is concluded from a server that lags behind the one that told of the newest block', async () => {
+  const evm = await startEvm();
+  const house = await prepareHouse();
+  const deployment = house.runtime.createDeployment();
+  const countOf = async () => Number(await evm.rpc('eth_getTransactionCount', signer, 'latest'));
+  const before = await countOf();
+  const head = (await evm.rpc('eth_blockNumber')) as string;
+  const old: Record<string, unknown> = {
+    eth_getTransactionReceipt: null,
+    eth_blockNumber: head,
+    eth_call: NONE,
+  };
+  let answered = 0;
+  // It knows nothing of the block with the push, which the other one tells of.
+  const proxy = await startFaultProxy(evm.url, async ({ method, params: [asked] }): Promise<Fault> => {
+    const isOld = method in old && (method !== 'eth_call' || String((asked as Call).data).startsWith(LAST));
+    if (!isOld || answered >= 12 || (await countOf()) === before) return 'pass';
+    answered += 1;
+    return { own: old[method] };
+  });
+  executeNow(house, deployment);
+  await house.boot(evm.through(proxy));
+  await vi.waitFor(() => expect(answered).toBe(12), patiently);
+  await untilStatus(house, deployment, 'confirmed');
+  expect(await countOf()).toBe(before + 1);
+});
