@@ -25,11 +25,11 @@ function foretellBind(
     return refused(400, 'duplicate_event');
   if (kind === 'rebind' && bindings.some(({ event }) => !deployment.bindings.has(event)))
     return refused(404, 'event_binding_not_found');
-  if (bindings.some(({ event, eventVersion }) => versionOf(world, event, eventVersion) === undefined))
-    return refused(400, 'unknown_event_version');
   if (deployment.isLocked) return LOCKED;
   if (kind === 'bind' && bindings.some(({ event }) => deployment.bindings.has(event)))
     return refused(409, 'event_binding_exists');
+  if (bindings.some(({ event, eventVersion }) => versionOf(world, event, eventVersion) === undefined))
+    return refused(400, 'unknown_event_version');
   for (const { event, eventVersion } of bindings) deployment.bindings.set(event, eventVersion);
   enter(deployment, kind === 'bind' ? 'bindings_added' : 'bindings_updated');
   return fine(

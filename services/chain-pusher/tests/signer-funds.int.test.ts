@@ -71,7 +71,10 @@ it('while the signer cannot pay for a transaction, nothing else is signed and th
   const errorOf = async () =>
     (await db.selectFrom('pushes').select('error').where('deployment', '=', 'a').executeTakeFirst())?.error;
   await vi.waitFor(async () => expect((await stateOf())?.reason).toMatch('does not cover'), patiently);
-  expect(await errorOf()).toMatchObject({ code: 'chain_unavailable' });
+  await vi.waitFor(
+    async () => expect(await errorOf()).toMatchObject({ code: 'chain_unavailable' }),
+    patiently,
+  );
   await lane('b', 1);
   const before = checks;
   await vi.waitFor(() => expect(checks).toBeGreaterThan(before + 2), patiently);
@@ -82,5 +85,5 @@ it('while the signer cannot pay for a transaction, nothing else is signed and th
     async () => expect(await stateOf()).toEqual({ status: 'available', reason: null }),
     patiently,
   );
-  expect(await errorOf()).toBeNull();
+  await vi.waitFor(async () => expect(await errorOf()).toBeNull(), patiently);
 });

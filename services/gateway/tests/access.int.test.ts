@@ -34,6 +34,13 @@ it.each(httpOperations.map((rpc) => [rpc.name, rpc] as const))(
   },
 );
 
+it('a key that may only execute tries no version that is not saved, since its definition says what is read', async () => {
+  const rpc = httpOperations.find(({ name }) => name === 'deployments.try') as Rpc;
+  const answer = await send(rpc, { authorization: 'Bearer key-execute' });
+  expect([answer.statusCode, answer.json().code]).toEqual([403, 'forbidden']);
+  expect((await send(rpc, { authorization: 'Bearer key-write' })).statusCode).not.toBe(403);
+});
+
 describe.each(guarded)('%s', (_name, rpc) => {
   it.each([
     ['no token', {}],

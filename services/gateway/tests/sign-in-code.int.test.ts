@@ -30,6 +30,24 @@ describe('a sign-in code', () => {
     expect((await exchange(code)).body).toMatchObject(refused);
   });
 
+  it('ends the oldest sign-in and what that made, where there are 20, and no key of another name', async () => {
+    const { token: other } = system;
+    const make = async (token: string, name: string) =>
+      (await ask(system.urls[0] ?? '', 'POST', '/api/keys', token, { name, scopes: ['read'] })).body.data
+        .token;
+    const named = await make(other, 'console sign-in');
+    const signIn = async () => (await exchange(await create())).body.data.token as string;
+    const oldest = await signIn();
+    const made = await make(oldest, 'made by the oldest');
+    const second = await signIn();
+    for (let more = 0; more < 19; more++) await signIn();
+    const statusOf = async (token: string) =>
+      (await ask(system.urls[1] ?? '', 'GET', '/api/me', token)).status;
+    expect(await Promise.all([oldest, made, second, named, other].map(statusOf))).toEqual([
+      401, 401, 200, 200, 200,
+    ]);
+  });
+
   it('is good for 60 seconds', async () => {
     expect((await exchange(await create(61_000))).body).toMatchObject(refused);
     expect((await exchange(await create(50_000))).status).toBe(200);

@@ -3,6 +3,7 @@ import type { ServiceDependencies } from '@orrery/service-host';
 import {
   createKeyedMutex,
   createSemaphore,
+  FairSlots,
   type KeyedMutex,
   type Resources,
   type Semaphore,
@@ -122,7 +123,7 @@ export function createRuntimeContext(
     countActivity: createActivity(db, clock),
     growTree: createTrees(db),
     signingKeys: config.signingKeys,
-    verifying: createSemaphore(VERIFICATIONS_AT_ONCE),
+    verifying: new FairSlots(VERIFICATIONS_AT_ONCE),
     announceCreation: publication.created,
   };
   return { context, leases };

@@ -4,7 +4,7 @@ import { withClient } from '@orrery/testing/servers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { attribute } from './fake-catalog.js';
 import { sendsTo, WALLET } from './paying.js';
-import { plantDeployment, prepareHouse } from './running-runtime.js';
+import { OTHER, plantDeployment, prepareHouse } from './running-runtime.js';
 
 const house = await prepareHouse();
 const runtime = await house.boot({ soleProcess: true });
@@ -242,6 +242,22 @@ describe('of a what-if fork', () => {
       decisions: { rerun: 1, notRerun: { outside: 1 } },
     });
   });
+});
+
+it('decides for others only what they may read the definitions of', async () => {
+  const planted = await live();
+  const { params } = planted;
+  await house.call('deployments.publish', { params });
+  const askedByOther = async () => {
+    const query = { decisions: 'true' };
+    return (await house.call('history.verify', { params, query }, { accountId: OTHER })).data;
+  };
+  expect(await askedByOther()).toMatchObject({
+    valid: true,
+    decisions: { rerun: 0, notRerun: { no_definition: 48 } },
+  });
+  await house.call('deployments.update', { params, body: { isCodePublic: true } });
+  expect(await askedByOther()).toMatchObject({ decisions: { rerun: 48, notRerun: {} } });
 });
 
 it('says of which executions it knows nothing', async () => {

@@ -6,7 +6,7 @@ import {
   historyRpcs,
   type JsonObject,
 } from '@orrery/contracts';
-import { createSemaphore, systemClock } from '@orrery/service-kit';
+import { createSemaphore, FairSlots, systemClock } from '@orrery/service-kit';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { historyHandlers } from '../src/operations/history/handlers.js';
@@ -142,7 +142,7 @@ const handlers = (seen: Partial<SeenDeployment>) =>
   historyHandlers({
     db,
     access: { see: async () => ({ ...modelled, isLLMPublic: false, isOwner: false, ...seen }) } as never,
-    verifying: createSemaphore(1),
+    verifying: new FairSlots(1),
     clock: systemClock,
     ...noDecisions,
   });
@@ -194,20 +194,52 @@ test('next of a verification is a from that the contract takes, to the last inst
     db,
     clock: systemClock,
     access: { see } as never,
-    verifying: createSemaphore(1),
+    verifying: new FairSlots(1),
   });
   const { signal } = new AbortController();
-  const call = { deadline: Date.now() + 30_000, signal } as unknown as CallContext;
+  const inTime = { ...call, deadline: Date.now() + 30_000, signal };
   const params = { worldAddress: '1', address: race.address };
   const parts: number[] = [];
   for (let from: string | null = '1'; from !== null; ) {
     const request = { params, query: { from, limit: '7' }, headers: {}, body: {} };
     const valid = historyRpcs['history.verify'].request.parse(request) as never;
-    const { data } = await handlers['history.verify'](valid, call);
+    const { data } = await handlers['history.verify'](valid, inTime);
     expect(data).toMatchObject({ valid: true });
     parts.push(data.entries);
     from = data.next === null ? null : String(data.next);
   }
   // Two pages of entries; the comparison of the two instances has a call of its own.
   expect(parts).toEqual([7, 7, 0]);
+});
+
+test('who verifies much does not keep others waiting, and who has waited gets as much time as any other', async () => {
+  const signal = new AbortController().signal;
+  let now = 0;
+  const races = await Promise.all([1, 2, 3].map(() => plantDeployment(db)));
+  for (const one of races) for (let lap = 0; lap < 40; lap++) await one.write('H', { wins: lap });
+  const byAddress = new Map(races.map((one) => [one.address, one]));
+  const handlers = historyHandlers({
+    ...noDecisions,
+    db,
+    // Most of the time of a call goes by until the one before it is answered.
+    clock: { ...systemClock, monotonic: () => now },
+    access: { see: async ({ address }: { address: string }) => byAddress.get(address) } as never,
+    verifying: new FairSlots(1),
+  });
+  const answered: string[] = [];
+  const verify = async (caller: CallContext['caller'], address: string) => {
+    const request = { params: { worldAddress: '1', address }, query: {}, headers: {}, body: {} };
+    const valid = historyRpcs['history.verify'].request.parse(request) as never;
+    const { data } = await handlers['history.verify'](valid, { ...call, caller, signal, deadline: 10_000 });
+    answered.push(caller.kind === 'account' ? String(caller.accountId) : caller.kind);
+    now = 9000;
+    return data.next;
+  };
+  const as = (accountId: number) => ({ kind: 'account' as const, accountId, scopes: ['read' as const] });
+  const anonymous = { kind: 'anonymous' as const };
+  const [first, second, third] = races.map(({ address }) => address) as [string, string, string];
+  const asked = [first, second, third, first].map((address) => verify(as(1), address));
+  const others = [verify(anonymous, second), verify(anonymous, third), verify(as(2), third)];
+  expect(await Promise.all([...asked, ...others])).toEqual(Array(7).fill(null));
+  expect(answered).toEqual(['1', '1', 'anonymous', '2', '1', 'anonymous', '1']);
 });

@@ -1,5 +1,5 @@
 import { type InstanceRecord, type JsonObject, MAX_LIMIT } from '@orrery/contracts';
-import { createSemaphore, systemClock } from '@orrery/service-kit';
+import { createSemaphore, FairSlots, systemClock } from '@orrery/service-kit';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { instanceAt, instancesAt } from '../src/store/deployments/past-instances.js';
@@ -123,7 +123,7 @@ const plantThree = async (): Promise<PlantedDeployment> => {
 };
 const changed = (id: number, seq: number, changes: string) =>
   sql`update journal set changes = ${sql.raw(changes)} where deployment_id = ${id} and seq = ${seq}`;
-const reading = { db, clock: systemClock, verifying: createSemaphore(1) };
+const reading = { db, clock: systemClock, verifying: new FairSlots(1) };
 const bounds = { signal, deadline: Date.now() + 600_000 };
 
 interface Tampering {
@@ -189,10 +189,10 @@ test('while another process verifies, the past says up to which entry the break 
   );
 });
 
-/** As long as `run` takes another process verifies the same deployment. */
+/** As long as `run` takes another process verifies the same deployment for who is not its owner. */
 const verifyingElsewhere = ({ id }: PlantedDeployment, run: () => Promise<unknown>) =>
   db.transaction().execute(async (trx) => {
-    await sql`select pg_advisory_xact_lock(hashtextextended('runtime.verify', ${id}))`.execute(trx);
+    await sql`select pg_advisory_xact_lock(hashtextextended('runtime.verify.others', ${id}))`.execute(trx);
     await run();
   });
 

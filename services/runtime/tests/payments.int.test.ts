@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { OfferedPayment, PaymentDemand } from '@orrery/contracts';
+import { type OfferedPayment, type PaymentDemand, runtimeContract } from '@orrery/contracts';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { TEST_NETWORKS } from '../src/runs/payments/payment-config.js';
 import { createDeciderDouble } from './decider-double.js';
@@ -389,7 +389,12 @@ describe('while a payment settles', () => {
       house.call('deployments.lock', { params }, soon),
       house.call('bindings.remove', { params, query: { event: 'marked' } }, soon),
     ];
-    expect(await Promise.all(waiting.map(codeOf))).toEqual(Array(3).fill('write_conflict'));
+    for (const { code, message } of await Promise.all(waiting.map(refusalOf)))
+      expect([code, message]).toEqual(['write_conflict', 'A payment is being settled: try again.']);
+    const switches = ['deployments.pause', 'deployments.resume', 'deployments.lock'] as const;
+    const ofBindings = ['bindings.add', 'bindings.update', 'bindings.remove'] as const;
+    for (const name of [...switches, ...ofBindings])
+      expect(runtimeContract.rpcs[name].errors, name).toContain('write_conflict');
     expect(await codeOf(house.call('deployments.delete', { params }, soon))).toBe('deployment_busy');
     const held = await house.ask('references.held', {
       deployment: deployment.address,

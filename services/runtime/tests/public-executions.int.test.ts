@@ -55,7 +55,7 @@ beforeAll(async () => {
 interface Sent {
   event?: string;
   input?: object;
-  message?: string;
+  message?: string | null;
   at?: number | string;
   path?: string;
   caller?: Caller;
@@ -173,6 +173,35 @@ describe('a public execution is refused', () => {
     const { send } = await plant();
     for (const path of [`0x${'ab'.repeat(20)}`, '999999', 'nonsense', '0'])
       expect(await codeOf(send({ path }))).toBe('deployment_not_found');
+  });
+
+  it('by the id of a private or deleted deployment as by one that is nobody’s, without its address', async () => {
+    const hidden = await plant({ isPublic: false });
+    const deleted = await plant();
+    const published = await plant();
+    await house.call('deployments.delete', { params: deleted.params });
+    const toldBy = async (path: string, sent: Sent) => {
+      const { code, message, facts } = await refusalOf(hidden.send({ path, ...sent }));
+      return { code, message, facts };
+    };
+    const guessed = `orrery:0x${'ab'.repeat(20)}:open:${Date.now()}`;
+    const signed = (message: string): Sent => ({ message });
+    const unsigned: Sent = { message: null, caller: { kind: 'anonymous' } };
+    const none = await toldBy('999999', signed(guessed));
+    expect(none.code).toBe('deployment_not_found');
+    for (const { deployment, messageOf } of [hidden, deleted])
+      for (const sent of [signed(guessed), signed('x'), signed(messageOf('open')), unsigned])
+        expect(await toldBy(String(deployment.id), sent)).toEqual(none);
+    expect((await toldBy(String(published.deployment.id), signed(guessed))).code).toBe('message_mismatch');
+  });
+
+  it('after its deployment is private again, unless it repeats: also by the id', async () => {
+    const { send, deployment, params } = await plant();
+    const sent = { path: String(deployment.id), at: Date.now() };
+    const first = await send(sent);
+    await house.call('deployments.unpublish', { params });
+    expect(await send(sent)).toEqual(first);
+    expect(await codeOf(send({ ...sent, at: sent.at + 1 }))).toBe('deployment_not_found');
   });
 
   it('when its text is another one, and is told which', async () => {

@@ -372,10 +372,33 @@ test('the first of two divergences is reported', async () => {
 test('one at a time per deployment, wherever they are asked for', async () => {
   const race = await plantRace();
   await db.transaction().execute(async (trx) => {
-    await sql`select pg_advisory_xact_lock(hashtextextended('runtime.verify', ${race.id}))`.execute(trx);
+    await sql`select pg_advisory_xact_lock(hashtextextended('runtime.verify.others', ${race.id}))`.execute(
+      trx,
+    );
     await expect(verify(race)).rejects.toMatchObject({ code: 'request_in_flight' });
   });
   expect(await verify(race)).toEqual(valid(12));
+});
+
+test('the owner verifies beside a stranger, and one at a time', async () => {
+  const race = await plantRace();
+  const bounds = { signal: new AbortController().signal, isEnough: () => false };
+  const verifyAs = (isOwner: boolean, during = async () => {}) =>
+    verifyJournal(db, { ...race, isOwner }, { from: 1, limit: 100 }, bounds, () => ({
+      until: 12,
+      counts: { rerun: 0, notRerun: {} },
+      check: async () => {
+        await during();
+        return undefined;
+      },
+    }));
+  const refused = { code: 'request_in_flight' };
+  const outcome = verifyAs(false, async () => {
+    await expect(verifyAs(false)).rejects.toMatchObject(refused);
+    const ofOwner = verifyAs(true, () => expect(verifyAs(true)).rejects.toMatchObject(refused));
+    expect(await ofOwner).toMatchObject(valid(12));
+  });
+  expect(await outcome).toMatchObject(valid(12));
 });
 
 test('whoever stops waiting stops the work', async () => {

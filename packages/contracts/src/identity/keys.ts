@@ -77,7 +77,7 @@ export const keyRpcs = {
     'Replace a key by a new one with the same name, scopes and expiry',
     {
       http: created,
-      errors: ['forbidden'],
+      errors: ['forbidden', 'limit_reached'],
       query: z.strictObject({
         graceSeconds: z
           .string()

@@ -118,6 +118,7 @@ export const bindingRpcs = {
       'change_too_large',
       'deployment_locked',
       'what_if_refused',
+      'write_conflict',
     ],
     body: z.array(bindingInput).max(MOST_CONTENT.bindingsPerDeployment),
     data: bindings.describe('The new bindings.'),
@@ -131,12 +132,13 @@ export const bindingRpcs = {
       'event_binding_not_found',
       'change_too_large',
       'deployment_locked',
+      'write_conflict',
     ],
     body: z.array(bindingChange).max(MOST_CONTENT.bindingsPerDeployment),
     data: bindings.describe('The bindings as they now are.'),
   }),
   'bindings.remove': remove('Unbind an event', {
-    errors: ['event_binding_not_found', 'deployment_locked'],
+    errors: ['event_binding_not_found', 'deployment_locked', 'write_conflict'],
     query: z.strictObject({ event: soughtNameInQuery.describe('Name of the event to unbind.') }),
   }),
 };

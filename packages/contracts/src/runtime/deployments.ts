@@ -192,6 +192,7 @@ export const deploymentRpcs = {
       'unknown_deployment',
       'unknown_entity_schema',
       'history_broken',
+      'request_in_flight',
       'limit_reached',
       'change_too_large',
       'write_conflict',
@@ -226,9 +227,12 @@ export const deploymentRpcs = {
       data: revealedRandomness,
     },
   ),
-  'deployments.lock': action('lock', 'Lock what a deployment runs permanently', ['what_if_refused']),
+  'deployments.lock': action('lock', 'Lock what a deployment runs permanently', [
+    'what_if_refused',
+    'write_conflict',
+  ]),
   'deployments.publish': action('publish', 'Publish a deployment', ['what_if_refused']),
   'deployments.unpublish': action('unpublish', 'Unpublish a deployment'),
-  'deployments.pause': action('pause', 'Pause all executions of a deployment'),
-  'deployments.resume': action('resume', 'Resume the executions of a deployment'),
+  'deployments.pause': action('pause', 'Pause all executions of a deployment', ['write_conflict']),
+  'deployments.resume': action('resume', 'Resume the executions of a deployment', ['write_conflict']),
 };

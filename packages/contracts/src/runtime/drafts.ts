@@ -12,7 +12,7 @@ export const draftRpcs = {
     '/try',
     'Try a version of an event that is not saved: a dry run of it',
     {
-      access: { scope: 'execute', relation: 'owner' },
+      access: { scope: 'write', relation: 'owner' },
       errors: [...versionErrors, ...decidingErrors],
       body: z
         .strictObject({

@@ -96,7 +96,7 @@ export const scheduleRpcs = {
   /** Executes the event now, beside the schedule. The record is `running` where the outcome takes longer. */
   'schedules.run': one.write('POST', '/run', 'Run a schedule now, beside its due times', {
     access: { scope: 'execute', relation: 'owner' },
-    errors: ['deployment_paused', 'idempotency_key_reused'],
+    errors: ['deployment_paused', 'idempotency_key_reused', 'request_in_flight'],
     headers: idempotentHeaders,
     data: occurrenceRecord,
   }),

@@ -1,5 +1,5 @@
 import type { Bus } from '@orrery/bus';
-import type { KeyedMutex, Semaphore } from '@orrery/service-kit';
+import type { FairSlots, KeyedMutex, Semaphore } from '@orrery/service-kit';
 import type { SigningKey } from '../core/merkle/checkpoint.js';
 import type { Homes } from '../lane/ownership/homes.js';
 import type { RouteToOwner } from '../lane/ownership/route-to-owner.js';
@@ -35,8 +35,8 @@ export interface RuntimeContext extends ExecuteDependencies {
   readonly claimMutex: KeyedMutex;
   /** Bounds how many answers that read only are made at once. */
   readonly reading: Semaphore;
-  /** Bounds how many verifications run in this process. */
-  readonly verifying: Semaphore;
+  /** Bounds how many verifications run in this process; those who ask get their turns. */
+  readonly verifying: FairSlots;
   readonly computeLifetimes: ComputeLifetimes;
   readonly countActivity: CountActivity;
   readonly growTree: GrowTree;

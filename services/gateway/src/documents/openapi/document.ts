@@ -75,7 +75,7 @@ const SECURITY = {
     description: 'An API key with the scope that the operation names; `x-scopes` says what each allows',
     'x-scopes': {
       read: 'Reads worlds, definitions, deployments and histories',
-      write: 'Creates, changes and deletes them',
+      write: 'Creates, changes and deletes them, and tries versions that are not saved',
       execute: 'Executes events',
       keys: 'Makes, lists, rotates and revokes keys of the account',
     } satisfies Record<Scope, string>,

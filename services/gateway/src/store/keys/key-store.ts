@@ -210,21 +210,27 @@ export const revokeKey = (db: Db, accountId: number, keyId: string): Promise<str
   transaction(db, async (trx) => {
     // No key is being made meanwhile, so none is missed.
     await lockAccount(trx, accountId);
-    // `union` drops what was found before: keys that replaced each other's makers may form a circle.
-    const { rows } = await sql<{ id: string }>`
-      with recursive made as (
-        select id from keys where id = ${keyId} and account_id = ${accountId} and revoked_at is null
-        union
-        select keys.id from keys join made on keys.made_by = made.id
-      )
-      update keys set revoked_at = now()
-      where id in (select id from made) and revoked_at is null
-      returning id`.execute(trx);
-    return rows.map(({ id }) => id);
+    return await revokeWithMade(trx, accountId, [keyId]);
   });
+
+async function revokeWithMade(trx: Trx, accountId: number, keyIds: readonly string[]): Promise<string[]> {
+  // `union` drops what was found before: keys that replaced each other's makers may form a circle.
+  const { rows } = await sql<{ id: string }>`
+    with recursive made as (
+      select id from keys where id = any(${keyIds}::text[]) and account_id = ${accountId} and revoked_at is null
+      union
+      select keys.id from keys join made on keys.made_by = made.id
+    )
+    update keys set revoked_at = now()
+    where id in (select id from made) and revoked_at is null
+    returning id`.execute(trx);
+  return rows.map(({ id }) => id);
+}
 
 /** How long a token from a sign-in is good. */
 const TOKEN_MS = 24 * 3_600_000;
+/** Sign-ins of one kind that an account has at once: a further one ends the oldest. */
+const MAX_SIGN_INS = 20;
 
 /** Creates the key of a sign-in. `name` says of which kind, and tells it from keys that people made. */
 export async function addSessionKey(
@@ -233,6 +239,7 @@ export async function addSessionKey(
   name: string,
   now: Date,
 ): Promise<CreatedKey> {
+  await lockAccount(trx, accountId);
   // Expired tokens of earlier sign-ins would accumulate in the account's list.
   await trx
     .updateTable('keys')
@@ -243,5 +250,17 @@ export async function addSessionKey(
     .where('expires_at', '<=', now)
     .execute();
   const expiresAt = new Date(now.getTime() + TOKEN_MS);
-  return addKey(trx, accountId, { name, scopes: ALL_SCOPES, expiresAt });
+  const created = await addKey(trx, accountId, { name, scopes: ALL_SCOPES, expiresAt });
+  // Keys that people made may have the same name: those have a maker, or are good for longer.
+  const oldest = await keysOf(trx, accountId)
+    .select('id')
+    .where('name', '=', name)
+    .where('made_by', 'is', null)
+    .where('expires_at', '<=', expiresAt)
+    .orderBy('created_at', 'desc')
+    .offset(MAX_SIGN_INS)
+    .execute();
+  const ids = oldest.map(({ id }) => id);
+  if (ids.length > 0) await revokeWithMade(trx, accountId, ids);
+  return created;
 }

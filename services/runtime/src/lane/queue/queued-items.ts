@@ -6,7 +6,7 @@ import type { CommitBatch } from '../../store/commit/commit-statement.js';
 import type { Recover } from '../../store/commit/recovery.js';
 import type { JournalForm } from '../../store/journal/journal-form.js';
 import { type Lease, NotOwner, partitionOf } from '../../store/leases/leases.js';
-import type { DeploymentState, HoldName } from '../../store/state/deployment-state.js';
+import { type DeploymentState, type HoldName, WHAT_RUNS } from '../../store/state/deployment-state.js';
 import type { IdBlocks } from '../../store/state/id-blocks.js';
 import type { InstanceLoader } from '../../store/state/load-state.js';
 import type { CatalogClient } from '../catalog/catalog-client.js';
@@ -188,6 +188,12 @@ interface Queue {
   called: QueuedItem | undefined;
 }
 
+const stillHeld = (name: HoldName): ServiceError =>
+  new ServiceError(
+    'write_conflict',
+    name === WHAT_RUNS ? 'A payment is being settled: try again.' : undefined,
+  );
+
 /**
  * Items that wait until a run releases what it holds, by what they wait for. After a release the next items are prepared
  * and queued again: those that only pass, up to and including the first that is going to hold it. That one is *called*:
@@ -252,7 +258,7 @@ export function createWaitingItems(
     queue.waiters.splice(index, 1);
     dropIfEmpty(queue);
     const { signal } = waiter.queued.item;
-    waiter.queued.reject(signal.aborted ? abortReason(signal) : new ServiceError('write_conflict'));
+    waiter.queued.reject(signal.aborted ? abortReason(signal) : stillHeld(queue.name));
   };
   const startTimer = (queue: Queue, waiter: Waiter) => {
     const { deadline, signal } = waiter.queued.item;

@@ -1,6 +1,7 @@
 import { FakeClock } from '@orrery/testing';
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
+import { WHAT_RUNS } from '../../store/state/deployment-state.js';
 import type { QueuedItem } from './queued-items.js';
 import { createWaitingItems } from './queued-items.js';
 
@@ -125,6 +126,17 @@ it('refuses shortly before the deadline, but not items released before', async (
   expect(late.reject).toHaveBeenCalledWith(expect.objectContaining({ code: 'write_conflict' }));
   await clock.advance(10_000);
   expect(early.reject).not.toHaveBeenCalled();
+});
+
+it.each([
+  [WHAT_RUNS, 'A payment is being settled: try again.'],
+  [HERE.name, 'The instances are held by another run.'],
+])('says what still held an item that waited for "%s"', async (name, message) => {
+  const { waiting, clock, item } = setUp();
+  const late = item();
+  waiting.wait(late, { name, toHold: false });
+  await clock.advance(10_000);
+  expect(late.reject).toHaveBeenCalledWith(expect.objectContaining({ code: 'write_conflict', message }));
 });
 
 it('drops an item whose caller went away', async () => {

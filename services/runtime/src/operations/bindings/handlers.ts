@@ -84,12 +84,13 @@ export function bindingWrites(context: RuntimeContext): OwnedHandlers<Omit<Rpcs,
       }),
     'bindings.update': (deployment, { params, body }, call) =>
       claimMutex.run(deployment.id, async () => {
-        refuseLocked(await access.visible(params, call.caller));
+        const visible = await access.visible(params, call.caller);
         refuseLongList(body, limits);
         refuseDuplicates(body, '');
         refuseUnknownChains(chains, body, '');
         // An unbound event is reported before an unknown version. Bindings only change under `claimMutex`.
         refuseUnbound(body, new Set((await listBindings(db, deployment.id)).map(({ event }) => event)));
+        refuseLocked(visible);
         const claims = await claimChanged(context, deployment, body);
         const changed = await lanes.submit(updateBindings(context, deployment, call, body, claims));
         await release(deployment, changed.unbound);

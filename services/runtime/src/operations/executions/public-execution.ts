@@ -6,6 +6,7 @@ import {
   type ExecutionAnswer,
   type Handlers,
   MESSAGE_PREFIX,
+  parseReference,
   type publicExecutionReadRpcs,
   type publicExecutionRpcs,
   type RequestOf,
@@ -21,7 +22,11 @@ import type { OnceRequest } from '../../lane/items/once-item.js';
 import { awaitRun, execute } from '../../runs/execute/execute.js';
 import { publicRequestHash } from '../../runs/requests/require-payment.js';
 import type { ExecutionRequest } from '../../runs/requests/resolve-event.js';
-import { deploymentAt, type KnownDeployment } from '../../store/deployments/deployment-directory.js';
+import {
+  deploymentAt,
+  type KnownDeployment,
+  notFound,
+} from '../../store/deployments/deployment-directory.js';
 import { settlementOf } from '../../store/runs/payment-store.js';
 import { readRun, recordOfRun, requestOf, unendedAnswer } from '../../store/runs/run-store.js';
 import { awaitsPayment } from '../../store/state/deployment-state.js';
@@ -36,9 +41,27 @@ interface Reply {
 
 /** At the owner. @throws NotOwner */
 export const publicExecutions = (context: RuntimeContext): Handlers<Rpcs> => ({
-  'executions.public': async (request, call) =>
-    executeHere(context, await deploymentAt(context.directory, request.deployment), request, call),
+  'executions.public': async (request, call) => {
+    const deployment = await deploymentAt(context.directory, request.deployment);
+    const reply = executeHere(context, deployment, request, call);
+    return isId(request.deployment) ? reply.catch(hidingWhatIsPrivate(context, deployment)) : reply;
+  },
 });
+
+function isId(deployment: string): boolean {
+  const reference = parseReference(deployment);
+  return reference !== undefined && 'id' in reference;
+}
+
+/** Ids are counted up, so who names one may know nothing else: neither that there is such a deployment nor its address. */
+const hidingWhatIsPrivate =
+  ({ access }: Pick<RuntimeContext, 'access'>, { address, worldAddress }: KnownDeployment) =>
+  async (error: unknown): Promise<never> => {
+    const code = error instanceof ServiceError ? error.code : undefined;
+    if (code === 'deployment_not_public' || code === 'deployment_not_found') throw notFound();
+    if (code === 'message_mismatch') await access.see({ worldAddress, address }, { kind: 'anonymous' });
+    throw error;
+  };
 
 /** By the id of the execution alone, which only its caller was told. */
 export const publicExecutionReads = ({

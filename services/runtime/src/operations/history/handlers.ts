@@ -1,5 +1,6 @@
 import { serviceCall } from '@orrery/bus';
 import {
+  accountOf,
   asAnyoneSees,
   type CallContext,
   chainContract,
@@ -28,12 +29,10 @@ import {
 } from '../../store/journal/journal-store.js';
 import { lifecycleHeadOf, readLifecycle } from '../../store/journal/lifecycle.js';
 import { createDecisionCheck, type DecidedSource } from '../../store/journal/verify/verify-decisions.js';
-import { verifyJournal } from '../../store/journal/verify/verify-journal.js';
+import { boundsFromNow, verifyJournal } from '../../store/journal/verify/verify-journal.js';
 import { partitionOf } from '../../store/leases/leases.js';
 import { isPaused } from '../../store/state/deployment-state.js';
 import type { RuntimeContext } from '../context.js';
-
-const SHARE_OF_TIME = 0.6;
 
 /** `access.see` throws `deployment_not_found` for what is absent, deleted or not visible. */
 export function historyHandlers({
@@ -88,13 +87,14 @@ export function historyHandlers({
       return { data: toHistoryEntry(row, deployment.address) };
     },
 
-    'history.verify': async ({ params, query }, { caller, signal, deadline }: CallContext) => {
+    'history.verify': async ({ params, query }, call: CallContext) => {
+      const { caller, signal } = call;
       const deployment = await access.see(params, caller);
-      const latest = clock.monotonic() + (deadline - clock.monotonic()) * SHARE_OF_TIME;
-      const bounds = { signal, isEnough: () => clock.monotonic() >= latest };
       const { decisions, ...range } = query;
       const check = decisions && (await decisionCheck(deployment, signal));
-      return { data: await verifying.run(signal, () => verifyJournal(db, deployment, range, bounds, check)) };
+      const turn = { who: String(accountOf(caller) ?? 'strangers'), isFirst: false };
+      const verify = () => verifyJournal(db, deployment, range, boundsFromNow(clock, call), check);
+      return { data: await verifying.run(turn, signal, verify) };
     },
   };
 }

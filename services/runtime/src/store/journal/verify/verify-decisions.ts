@@ -34,6 +34,9 @@ export interface DecidedDeployment {
   readonly worldAddress: string;
   /** Of a clone, which may be a what-if fork. */
   readonly source?: DecidedSource | undefined;
+  /** Who may read definitions: the owner, and everyone where they are public. */
+  readonly isOwner: boolean;
+  readonly isCodePublic: boolean;
 }
 
 /** Milliseconds of work until others have their turn. */
@@ -58,6 +61,7 @@ export function createDecisionCheck(
   signal: AbortSignal,
 ) {
   const seeds = createSeedCheck(db, deployment, known);
+  const mayRead = deployment.isOwner || deployment.isCodePublic;
   let memory = createInstanceMemory();
   let nextId = 0;
 
@@ -86,7 +90,7 @@ export function createDecisionCheck(
   };
   const { counts, judge } = createJudge({
     ...deployment,
-    definitionOf: (hash) => findDefinition(db, deployment.worldId, hash),
+    definitionOf: async (hash) => (mayRead ? findDefinition(db, deployment.worldId, hash) : undefined),
     exchangeOf: ({ seq }) => findExchange(db, deployment.id, seq),
     decideOn: ({ seq }, decide) => decided(seq, () => decide(memory)),
     remembersSource: deployment.source?.isHere !== false,

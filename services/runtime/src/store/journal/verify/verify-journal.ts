@@ -7,7 +7,7 @@ import {
 } from '@orrery/contracts';
 import { isUniqueViolation } from '@orrery/database';
 import { genesisHash, hashOf } from '@orrery/deciding';
-import type { Clock, Semaphore } from '@orrery/service-kit';
+import type { Clock, FairSlots } from '@orrery/service-kit';
 import { sql } from 'kysely';
 import type { Db } from '../../tables/schema.js';
 import { ENTRY_COLUMNS, type EntryRow, entryOf, headOf } from '../journal-store.js';
@@ -25,6 +25,8 @@ interface VerifiedDeployment {
   id: number;
   address: string;
   source: DeploymentSource | null;
+  /** Whether its owner asks, whom nobody else's verification keeps waiting. */
+  isOwner?: boolean;
 }
 
 /** Decides executions again; what it counts is part of the answer. */
@@ -48,7 +50,7 @@ interface VerifiedRange {
  * Recomputes the chain of a range of a journal and the fold of each instance changed in it, in one snapshot of the
  * database, and once it reaches the last entry compares every instance with the fold (docs/history.md "The service's
  * own check"). Memory is bounded whatever the range. Throws `request_in_flight` while another verification of the
- * deployment runs in any process.
+ * deployment runs in any process: for its owner another one of the owner's, for all others one of theirs.
  */
 export const verifyJournal = (
   db: Db,
@@ -62,17 +64,17 @@ export const verifyJournal = (
     .setIsolationLevel('repeatable read')
     .setAccessMode('read only')
     .execute(async (trx) => {
-      await lockVerification(trx, deployment.id);
+      await lockVerification(trx, deployment);
       const decisions = decisionsOf?.(trx);
       const verified = await verifyFrom(trx, deployment, range, bounds, decisions);
       return decisions === undefined ? verified : { ...verified, decisions: decisions.counts };
     });
 
-async function lockVerification(db: Db, deploymentId: number): Promise<void> {
+async function lockVerification(db: Db, { id, isOwner = false }: VerifiedDeployment): Promise<void> {
+  // Processes of the release before take the owner's lock for everyone.
+  const lock = isOwner ? 'runtime.verify' : 'runtime.verify.others';
   const { rows } = await sql<{ mine: boolean }>`
-    select pg_try_advisory_xact_lock(hashtextextended('runtime.verify', ${deploymentId})) as mine`.execute(
-    db,
-  );
+    select pg_try_advisory_xact_lock(hashtextextended(${lock}, ${id})) as mine`.execute(db);
   if (rows[0]?.mine !== true) {
     throw new ServiceError('request_in_flight', 'A verification of this deployment is under way.');
   }
@@ -224,8 +226,8 @@ async function linkBefore(db: Db, { id, address, source }: VerifiedDeployment, f
 export interface BrokenHistoryDependencies {
   readonly db: Db;
   readonly clock: Pick<Clock, 'monotonic'>;
-  /** Bounds how many verifications run in this process. */
-  readonly verifying: Semaphore;
+  /** Bounds how many verifications run in this process; those who ask get their turns. */
+  readonly verifying: FairSlots;
 }
 
 /** When a call must have been answered. */
@@ -262,21 +264,31 @@ const isContradiction = (error: unknown): boolean =>
   isUniqueViolation(error) ||
   DATA_EXCEPTION.test(String((error as { code?: unknown } | null)?.code));
 
-/** The share of the time until the deadline that the search may take. */
+/** The share of the time until the deadline that a verification may take. */
 const SHARE_OF_TIME = 0.6;
+
+/** The bounds of a verification that begins now. */
+export function boundsFromNow(
+  clock: Pick<Clock, 'monotonic'>,
+  { signal, deadline }: CallBounds,
+): VerifyBounds {
+  const latest = clock.monotonic() + (deadline - clock.monotonic()) * SHARE_OF_TIME;
+  return { signal, isEnough: () => clock.monotonic() >= latest };
+}
 
 /** Undefined where the check finds nothing in its time, or another one is under way. */
 async function findDivergence(
   { db, clock, verifying }: BrokenHistoryDependencies,
   deployment: VerifiedDeployment,
   seq: number,
-  { signal, deadline }: CallBounds,
+  call: CallBounds,
 ): Promise<Divergence | undefined> {
-  const latest = clock.monotonic() + (deadline - clock.monotonic()) * SHARE_OF_TIME;
-  const bounds = { signal, isEnough: () => clock.monotonic() >= latest };
+  // Any reader of the past may begin it.
+  const searched = { ...deployment, isOwner: false };
+  const search = () => verifyJournal(db, searched, { from: 1, limit: seq }, boundsFromNow(clock, call));
   try {
-    const search = () => verifyJournal(db, deployment, { from: 1, limit: seq }, bounds);
-    return (await verifying.run(signal, search)).firstDivergence ?? undefined;
+    const turn = { who: `readers of ${deployment.id}`, isFirst: false };
+    return (await verifying.run(turn, call.signal, search)).firstDivergence ?? undefined;
   } catch (error) {
     if (error instanceof ServiceError && error.code === 'request_in_flight') return undefined;
     throw error;
