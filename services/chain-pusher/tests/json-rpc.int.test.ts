@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { call, JsonRpc, RpcFailure } from '../src/chains/rpc/json-rpc.js';
 import { ServersAway } from '../src/core/chains/chain-port.js';
 import { type Fault, startFaultProxy } from './fault-proxy.js';
@@ -25,6 +25,20 @@ it('the server that answered last is asked first, until it does not answer', asy
   for (let count = 0; count < 3; count += 1) expect(await rpc.ask(signal, 'eth_call')).toBe('0x2');
   expect(first.seen).toHaveLength(1);
   isBack = true;
+  expect(await rpc.ask(signal, 'eth_call')).toBe('0x1');
+});
+
+it('the first server of the list is asked again after a while, whatever another answers', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+  let isAway = true;
+  const first = await serverWith(() => (isAway ? 'refuse' : { result: '0x1' }));
+  const stalled = await serverWith(() => ({ result: '0x2' }));
+  const rpc = new JsonRpc([first.url, stalled.url]);
+  expect(await rpc.ask(signal, 'eth_call')).toBe('0x2');
+  isAway = false;
+  expect(await rpc.ask(signal, 'eth_call')).toBe('0x2');
+  vi.advanceTimersByTime(30_000);
   expect(await rpc.ask(signal, 'eth_call')).toBe('0x1');
 });
 

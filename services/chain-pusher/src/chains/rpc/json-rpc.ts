@@ -26,6 +26,9 @@ export class RpcFailure extends Error {
   }
 }
 
+/** For how long the server that answered last is asked first, in milliseconds: one that hangs is waited for no more often. */
+const STAY_MS = 30_000;
+
 const LIMIT_EXCEEDED = -32005;
 const INTERNAL_ERROR = -32603;
 const TOO_MANY_REQUESTS = 429;
@@ -60,13 +63,14 @@ const MAX_MESSAGE = 500;
 export const BATCH = 50;
 
 /**
- * JSON-RPC 2.0 over HTTP, in batches. Each batch goes to the server that answered last, and else to the next of the list that
- * answers. (The batches of viem pair answers with calls by their order: a server that leaves one out would shift all others.)
+ * JSON-RPC 2.0 over HTTP, in batches. Each batch goes to the first server of the list that answers; for a while it is the one
+ * that answered last which is asked first. (The batches of viem pair answers with calls by their order: a server that leaves one out would shift all others.)
  * Methods throw ServersAway where no server answers; its cause is an RpcFailure where one refused.
  */
 export class JsonRpc {
-  /** The place of the server that answered last. */
+  /** The place of the server that answered last, and since when. */
   #last = 0;
+  #since = Number.NEGATIVE_INFINITY;
 
   constructor(private readonly urls: readonly string[]) {}
 
@@ -121,13 +125,19 @@ export class JsonRpc {
     const url = this.urls[at] ?? '';
     const inTime = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
     const answers = await traced(url, calls, () => post(url, calls, inTime));
-    this.#last = at;
+    if (at !== this.#first()) [this.#last, this.#since] = [at, performance.now()];
     return answers;
+  }
+
+  /** Where to begin: one that answers may be stalled, or of another chain, and the list is in the operator's order. */
+  #first(): number {
+    return performance.now() - this.#since < STAY_MS ? this.#last : 0;
   }
 
   /** The places of the servers, as they are asked. */
   #order(): number[] {
-    return this.urls.map((_, at) => (this.#last + at) % this.urls.length);
+    const first = this.#first();
+    return this.urls.map((_, at) => (first + at) % this.urls.length);
   }
 }
 

@@ -210,6 +210,19 @@ describe('an item with an Idempotency-Key', () => {
     expect(item.decide(state, {} as never, 0)).toEqual({ kind: 'answer', answer: first.reply });
   });
 
+  it('begins no run as long as its answer may be forgotten', async () => {
+    const { item, state, answered } = setUp({ kind: 'record' });
+    await item.prepare(state);
+    for (let seq = 0; seq < 300; seq += 1)
+      state.keys.add(`other ${seq}`, { requestHash: '', reply: null, at: 0, bytes: 1 }, seq);
+    expect(item.decide(state, {} as never, 0)).toEqual({ kind: 'prepare' });
+    await item.prepare(state);
+    answered(0, 600);
+    expect(item.decide(state, {} as never, 0)).toEqual({ kind: 'prepare' });
+    await item.prepare(state);
+    expect(item.decide(state, {} as never, 0)).toEqual({ kind: 'answer', answer: first.reply });
+  });
+
   it('is looked up again once at most; a commit finds its key by itself', async () => {
     const committing = setUp(commit);
     const refused = setUp({ kind: 'refuse' });

@@ -194,10 +194,13 @@ export function keyedItem<T>(
       const claimant = claimantOf(state, effect);
       if (claimant !== undefined) return whileInFlight(claimant, acceptedAs);
       // Else the answer may have been committed since it was looked for, and be forgotten again: a commit finds its key.
-      const isNew = isLookedUpAgain || state.keys.hasAllSince(since);
+      const knowsAll = state.keys.hasAllSince(since);
+      const isNew = isLookedUpAgain || knowsAll;
       const outcome = isNew ? item.decide(state, ids, now) : decideUnlessRefused(item, state, ids, now);
       if (outcome.kind === 'commit') return { ...outcome, effects: { ...outcome.effects, key: effect } };
-      if (isNew || (outcome.kind !== 'record' && outcome.kind !== 'prepare')) return outcome;
+      // Nothing else would notice a second run.
+      const isSure = outcome.kind === 'record' ? knowsAll : isNew || outcome.kind !== 'prepare';
+      if (isSure) return outcome;
       isLookedUpAgain = true;
       return { kind: 'prepare' };
     },

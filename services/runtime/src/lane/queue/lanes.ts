@@ -38,16 +38,34 @@ export function createLanes(parts: LaneParts) {
     turns.giveUp(queued.item);
     batches.look();
   };
+  /** How many items are being prepared, by deployment: what is loaded for them is to be there when they are decided. */
+  const preparing = new Map<number, number>();
   const prepareAndQueue = (queued: QueuedItem): void => {
     if (queued.stage === 'committing') queued.stage = 'undecided';
-    prepareItem(parts, queued, () => giveUp(queued)).then(() => batches.add(queued), queued.reject);
+    const { deploymentId } = queued.item;
+    preparing.set(deploymentId, (preparing.get(deploymentId) ?? 0) + 1);
+    const end = () => {
+      const left = (preparing.get(deploymentId) ?? 1) - 1;
+      if (left === 0) preparing.delete(deploymentId);
+      else preparing.set(deploymentId, left);
+    };
+    prepareItem(parts, queued, () => giveUp(queued)).then(
+      () => {
+        end();
+        batches.add(queued);
+      },
+      (error: unknown) => {
+        end();
+        queued.reject(error);
+      },
+    );
   };
   const waiting: WaitingItems = createWaitingItems(parts.clock, prepareAndQueue, (deploymentId, name) => {
     if (name === TURN_TO_STAGE) return waiting.isAwaited(deploymentId, WHAT_RUNS);
     const state = parts.states.peek(deploymentId);
     return state?.row.deleted_at === null && state.runs.isHeld(name);
   });
-  const batches = createBatches(parts, waiting, turns, prepareAndQueue);
+  const batches = createBatches(parts, waiting, turns, prepareAndQueue, preparing);
 
   const release = (partitions: readonly number[]) => {
     waiting.releasePartitions(partitions);
@@ -134,6 +152,7 @@ export function createBatches(
   waiting: WaitingItems,
   turns: Turns,
   prepareAndQueue: (queued: QueuedItem) => void,
+  preparing: ReadonlyMap<number, number>,
 ) {
   const { states, commitSlots, clock } = parts;
   const commitAndReply = createCommitAndReply(parts, prepareAndQueue);
@@ -162,16 +181,16 @@ export function createBatches(
     }
     if (isEmpty(decided.batch)) {
       reply(decided.settled);
-      trimMemory(decided.unready);
+      trimMemory();
     } else void commitBatch(decided);
     look();
   };
   /** Batches without anything to commit count too: what their items read was loaded. */
-  const trimMemory = (unready: readonly QueuedItem[] = []) => {
+  const trimMemory = () => {
     done += 1;
     if (done % BATCHES_PER_TRIM !== 0 && !states.hasGrown()) return;
-    const undecided = [...queue, ...unready].map(({ item }) => item.deploymentId);
-    states.trim(new Set([...uncommitted, ...undecided]));
+    const queued = queue.map(({ item }) => item.deploymentId);
+    states.trim(new Set([...uncommitted, ...preparing.keys(), ...queued]));
   };
   const commitBatch = async (decided: DecidedBatch) => {
     for (const id of decided.batch.deployments.keys()) uncommitted.add(id);

@@ -60,6 +60,20 @@ function setUp(some: Partial<LaneParts> = {}) {
   return { submit, states, claimMutex, decided, time };
 }
 
+it('memory is not trimmed of what is being loaded for an item', async () => {
+  const { submit, states } = setUp();
+  const trim = vi.spyOn(states, 'trim');
+  vi.spyOn(states, 'hasGrown').mockReturnValue(true);
+  const loaded = Promise.withResolvers<void>();
+  const slow = submit('F', undefined, { deploymentId: 7, prepare: () => loaded.promise });
+  await submit('F', undefined, { deploymentId: 8 });
+  expect(trim.mock.lastCall?.[0]).toContain(7);
+  loaded.resolve();
+  await slow;
+  await submit('F', undefined, { deploymentId: 9 });
+  expect(trim.mock.lastCall?.[0]).not.toContain(7);
+});
+
 const claimsHorse = (state: DeploymentState): ItemOutcome<unknown> =>
   state.claimedSchemas.has('horse') ? DONE : { kind: 'needs', needs: { claims: ['horse'] } };
 
