@@ -61,6 +61,24 @@ it('a transaction that the node answers with an internal error is in doubt, and 
   }, patiently);
 });
 
+it('no lane fails because the node takes no transaction at all for a while', async () => {
+  const evm = await startEvm();
+  const house = await prepareHouse();
+  const lanes = [house.runtime.createDeployment(), house.runtime.createDeployment()];
+  const broken: Fault = { error: 'internal error', code: -32_603 };
+  let refused = 0;
+  const proxy = await startFaultProxy(evm.url, ({ method }) => {
+    if (method !== 'eth_sendRawTransaction' || refused === 30) return 'pass';
+    refused += 1;
+    return broken;
+  });
+  for (const deployment of lanes) executeNow(house, deployment);
+  await house.boot(evm.through(proxy));
+  for (const deployment of lanes) await untilStatus(house, deployment, 'confirmed');
+  expect(refused).toBe(30);
+  for (const deployment of lanes) expect((await house.pushes(deployment)).data[0]?.error).toBeNull();
+});
+
 it('nothing is concluded from a server of another chain', async () => {
   const evm = await startEvm();
   const house = await prepareHouse();

@@ -137,6 +137,7 @@ export class SubmissionSteps {
       if (!isOwn && port.takesRepetitions) return this.#drop(round, submission);
       if (outcome.kind === 'refused') return this.#fail(round, submission, outcome);
       if (outcome.kind === 'unclear') return this.#keepInDoubt(round, submission, outcome.reason);
+      if (outcome.kind === 'untaken') await this.#noteUnclear(round, submission, outcome.reason);
       if (outcome.kind === 'unaffordable' && isOwn) await this.#noteUnaffordable(round, submission);
     }
     if (outcome.kind === 'sent' && this.availability.noteTaken(submission))
@@ -149,13 +150,17 @@ export class SubmissionSteps {
     await this.#write(round, submission, (trx) => noteProblem(trx, submission, UNAFFORDABLE));
   }
 
+  #noteUnclear(round: Round, submission: Submission, reason: string): Promise<void> {
+    const problem = { code: 'push_unclear', detail: reason };
+    return this.#write(round, submission, (trx) => noteProblem(trx, submission, problem));
+  }
+
   /** Its outcome is unknown. Where it could have its effect twice, it stays open until it can have none. */
   async #keepInDoubt(round: Round, submission: Submission, reason: string): Promise<void> {
     const { db, port } = this.options;
     if (port.takesRepetitions || submission.transactions.length === 0)
       return this.#fail(round, submission, { kind: 'unclear', reason });
-    const problem = { code: 'push_unclear', detail: reason };
-    await this.#write(round, submission, (trx) => noteProblem(trx, submission, problem));
+    await this.#noteUnclear(round, submission, reason);
     const ids = submission.transactions.map(({ id }) => id);
     await noteSent(db, submission.chain, ids);
   }

@@ -65,6 +65,8 @@ export class EvmChain implements ChainPort {
   readonly #cap: bigint;
   /** Of the newest view. */
   #head = 0;
+  /** Whether the nodes have taken a transaction since they last answered one with an error of theirs. */
+  #hasTaken = false;
 
   constructor(
     private readonly config: EvmChainConfig,
@@ -188,7 +190,12 @@ export class EvmChain implements ChainPort {
 
   async send({ raw }: SignedTransaction, signal: AbortSignal): Promise<SendOutcome> {
     const [answer] = await this.#rpc.answersOfAny([call('eth_sendRawTransaction', raw)], signal);
-    return answer instanceof RpcFailure ? outcomeOf(answer) : { kind: 'sent' };
+    const outcome = answer instanceof RpcFailure ? outcomeOf(answer) : { kind: 'sent' as const };
+    if (outcome.kind === 'sent') this.#hasTaken = true;
+    if (outcome.kind !== 'unclear' || !(answer instanceof RpcFailure && answer.isPassing)) return outcome;
+    const isOfThisOne = this.#hasTaken;
+    this.#hasTaken = false;
+    return isOfThisOne ? outcome : { ...outcome, kind: 'untaken' };
   }
 
   async find(
@@ -283,7 +290,7 @@ function noneWhereRefused(error: unknown): [] {
 }
 
 /** What nodes say about a transaction that they do not take; the words of geth, and those of others for the same. */
-const ANSWERS: readonly (readonly [RegExp, SendOutcome['kind']])[] = [
+const ANSWERS: readonly (readonly [RegExp, AnswerOutcome['kind']])[] = [
   [/already known|already imported|known transaction|alreadyknown/i, 'sent'],
   [/nonce too low|nonce is too low|old ?nonce|already been used/i, 'spent'],
   [/underpriced|fee too low|less than block base fee|below base fee|fee cap.*base fee/i, 'underpriced'],
@@ -294,8 +301,11 @@ const ANSWERS: readonly (readonly [RegExp, SendOutcome['kind']])[] = [
 /** What nodes say that take no transaction at present, whichever it is. */
 const BUSY = /pool.*(full|limit)|too many|limit exceeded|timed? ?out|busy|unavailable|syncing/i;
 
+/** What an answer says of its transaction alone. */
+type AnswerOutcome = Exclude<SendOutcome, { readonly kind: 'untaken' }>;
+
 /** @throws ServersAway where the node takes nothing at present */
-function outcomeOf({ message, isBusy }: RpcFailure): SendOutcome {
+function outcomeOf({ message, isBusy }: RpcFailure): AnswerOutcome {
   const [, kind = 'unclear'] = ANSWERS.find(([words]) => words.test(message)) ?? [];
   if (kind === 'unclear' && (isBusy || BUSY.test(message)))
     throw new ServersAway('the RPC server takes no transactions at present');

@@ -36,6 +36,8 @@ export interface SignedTransaction {
  */
 export type SendOutcome =
   | { readonly kind: 'sent' | 'spent' | 'underpriced' | 'unaffordable' }
+  /** `untaken`: the nodes have an error of their own, and have taken no other transaction since they last said so. */
+  | { readonly kind: 'untaken'; readonly reason: string }
   | { readonly kind: 'refused' | 'unclear'; readonly reason: string };
 
 /** Where a transaction is on the chain. */
