@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// Reads what the registry contract on an EVM chain holds of a deployment, and checks it against its journal.
+// Reads what the registry contract on an EVM chain holds of a deployment, and checks it against its journal. What it has in
+// common with verify-history.mjs stands in both: a stranger who checks an operator reads and runs each as one file.
 // ORRERY_KEY=<key> node docs/read-pushes.mjs <RPC URL> <contract> <base URL> <world> <deployment> [chain]
 import { createHash, hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';

@@ -212,7 +212,7 @@ test('next of a verification is a from that the contract takes, to the last inst
   expect(parts).toEqual([7, 7, 0]);
 });
 
-test('who verifies much does not keep others waiting, and who has waited gets as much time as any other', async () => {
+test('verifications take turns by account, and the time of each begins with its turn', async () => {
   const signal = new AbortController().signal;
   let now = 0;
   const races = await Promise.all([1, 2, 3].map(() => plantDeployment(db)));

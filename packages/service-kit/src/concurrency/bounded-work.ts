@@ -52,6 +52,7 @@ export function createBatcher<Request, Result>({
   const settledOrOverdue = async (call: Promise<void>, ms: number) => {
     calls.add(call);
     const { promise: overdue, resolve } = Promise.withResolvers<void>();
+    // A timer of its own, since it only says when the next call may begin: no caller's time depends on it.
     const timer = setTimeout(resolve, ms);
     await Promise.race([call.finally(() => calls.delete(call)), overdue]);
     clearTimeout(timer);
@@ -207,15 +208,19 @@ export function createKeyedMutex() {
 export function createInFlightCounter() {
   const counts = new Map<number, number>();
   let waiting: { keys: readonly number[]; resolve: () => void }[] = [];
-  const isNone = (keys: readonly number[]) => keys.every((key) => !counts.get(key));
+  const isNone = (keys: readonly number[]) => !keys.some((key) => counts.has(key));
   return {
     begin: (key: number) => void counts.set(key, (counts.get(key) ?? 0) + 1),
     end: (key: number) => {
-      counts.set(key, (counts.get(key) ?? 1) - 1);
+      const left = (counts.get(key) ?? 1) - 1;
+      if (left === 0) counts.delete(key);
+      else counts.set(key, left);
       if (waiting.length === 0) return;
       for (const { resolve } of waiting.filter(({ keys }) => isNone(keys))) resolve();
       waiting = waiting.filter(({ keys }) => !isNone(keys));
     },
+    /** The keys of what is in flight. */
+    keys: () => counts.keys(),
     /** Resolves when no work of these keys is in flight. */
     untilNone: (keys: readonly number[]) =>
       new Promise<void>((resolve) => {

@@ -52,7 +52,7 @@ type Dependencies = LaneParts & {
   readonly prepareAndQueue: (queued: QueuedItem) => void;
   /** The commit of a batch has ended. */
   readonly release: WaitingItems['release'];
-  readonly preparing: ReadonlyMap<number, number>;
+  readonly preparing: { readonly keys: () => MapIterator<number> };
 };
 
 function batches({

@@ -38,24 +38,19 @@ export function createLanes(parts: LaneParts) {
     turns.giveUp(queued.item);
     batches.look();
   };
-  /** How many items are being prepared, by deployment: what is loaded for them is to be there when they are decided. */
-  const preparing = new Map<number, number>();
+  /** Items that are being prepared, by deployment: what is loaded for them is to be there when they are decided. */
+  const preparing = createInFlightCounter();
   const prepareAndQueue = (queued: QueuedItem): void => {
     if (queued.stage === 'committing') queued.stage = 'undecided';
     const { deploymentId } = queued.item;
-    preparing.set(deploymentId, (preparing.get(deploymentId) ?? 0) + 1);
-    const end = () => {
-      const left = (preparing.get(deploymentId) ?? 1) - 1;
-      if (left === 0) preparing.delete(deploymentId);
-      else preparing.set(deploymentId, left);
-    };
+    preparing.begin(deploymentId);
     prepareItem(parts, queued, () => giveUp(queued)).then(
       () => {
-        end();
+        preparing.end(deploymentId);
         batches.add(queued);
       },
       (error: unknown) => {
-        end();
+        preparing.end(deploymentId);
         queued.reject(error);
       },
     );
@@ -152,7 +147,7 @@ export function createBatches(
   waiting: WaitingItems,
   turns: Turns,
   prepareAndQueue: (queued: QueuedItem) => void,
-  preparing: ReadonlyMap<number, number>,
+  preparing: Pick<ReturnType<typeof createInFlightCounter>, 'keys'>,
 ) {
   const { states, commitSlots, clock } = parts;
   const commitAndReply = createCommitAndReply(parts, prepareAndQueue);
