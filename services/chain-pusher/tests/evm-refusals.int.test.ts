@@ -55,7 +55,9 @@ it('a transaction that the node answers with an internal error is in doubt, and 
   for (const deployment of [refused, other]) executeNow(house, deployment);
   await house.boot(evm.through(proxy));
   await untilStatus(house, other, 'confirmed');
+  // That the node takes others in between is what tells its answer from one about the node itself.
   await vi.waitFor(async () => {
+    executeNow(house, other);
     const { data } = await house.pushes(refused);
     expect(data[0]?.error).toEqual({ code: 'push_refused', detail: 'internal error' });
   }, patiently);
