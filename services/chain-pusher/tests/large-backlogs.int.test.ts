@@ -3,14 +3,13 @@ import { connect, transaction } from '@orrery/database';
 import { createLogger } from '@orrery/service-kit';
 import { sql } from 'kysely';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { adoptLane, requestAdoption } from '../src/store/lanes/adopt-lane.js';
+import { requestAdoption } from '../src/store/lanes/adopt-lane.js';
 import { cancelUnsent, sweepCancelled } from '../src/store/lanes/cancel-unsent.js';
 import { listPushes, pushesOf } from '../src/store/pushes/push-store.js';
 import type { ChainPusherSchema, Db } from '../src/store/tables/schema.js';
-import { chainDouble, prepareSending } from './sending-house.js';
+import { adoptParts, chainDouble, moreParts, prepareSending } from './sending-house.js';
 
 const chain = 'local';
-const lane = { deployment: 'a', chain };
 const { signal } = new AbortController();
 const rowsOf = (db: Db) =>
   db
@@ -105,10 +104,9 @@ it('a sweep rewrites more than it can at once', async () => {
 
 it('an adoption waits for the sweep, and lets nothing go on that a deletion has cancelled', async () => {
   const { db } = await prepareDeleted();
-  const adopt = () => transaction(db, (trx) => adoptLane(trx, lane, { consumer: 'c', chainLast: 1 }));
-  expect(await adopt()).toBe('waits');
+  expect(await adoptParts(db, 'a', 1)).toBe('waits');
   await sweepCancelled(db, signal);
-  expect(await adopt()).toBe('done');
+  expect(await moreParts(db, 'a', 1)).toBe('done');
   expect(await laneOf(db)).toMatchObject({ last_number: 1, sent_number: 1 });
 });
 
@@ -117,7 +115,7 @@ it.each([3, 2500])(
   async (count) => {
     const { db } = await prepareSending();
     await queue(db, 1, count);
-    await transaction(db, (trx) => adoptLane(trx, lane, { consumer: 'c', chainLast: 2 }));
+    expect(await adoptParts(db, 'a', 2)).toBe('done');
     const rows = await rowsOf(db);
     const numbers = Array.from({ length: count }, (_, at) => at + 3);
     expect(rows.map(({ number }) => number)).toEqual(numbers);
@@ -134,7 +132,7 @@ it('a lane that a replaced registry has stopped pushes the digests of what that 
     db.updateTable('pushes').set({ status, content }).where('number', '=', number).execute();
   for (const number of [1, 2]) await set(number, 'finalized', null);
   await set(3, 'failed', '{"number":3}');
-  await transaction(db, (trx) => adoptLane(trx, lane, { consumer: 'c', chainLast: 0 }));
+  expect(await adoptParts(db, 'a', 0)).toBe('done');
   const rows = await db
     .selectFrom('pushes')
     .select(['number', 'status', 'truncated'])

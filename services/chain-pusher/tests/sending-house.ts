@@ -1,10 +1,12 @@
 import { openChainPusherDatabase } from '@orrery/chain-pusher/operator';
+import { transaction } from '@orrery/database';
 import { createLogger, systemClock } from '@orrery/service-kit';
 import { createTestDatabase } from '@orrery/testing';
 import { onTestFinished } from 'vitest';
 import type { ChainPort } from '../src/core/chains/chain-port.js';
 import type { Batch } from '../src/core/pushes/batch.js';
 import { startSending } from '../src/sending/start-sending.js';
+import { type AdoptOutcome, adoptLane, requestAdoption } from '../src/store/lanes/adopt-lane.js';
 import type { Db } from '../src/store/tables/schema.js';
 import { deadChain } from './running-pusher.js';
 
@@ -43,6 +45,31 @@ const laneIn =
     }
     return deployment;
   };
+
+/** Asks for an adoption and does its first parts, all of them unless a number is given. Resolves with what the last one says. */
+export async function adoptParts(
+  db: Db,
+  deployment: string,
+  chainLast: number,
+  parts = 1000,
+): Promise<AdoptOutcome> {
+  await requestAdoption(db, deployment, chain);
+  return moreParts(db, deployment, chainLast, parts);
+}
+
+/** Goes on with an adoption, as another process would. */
+export async function moreParts(
+  db: Db,
+  deployment: string,
+  chainLast: number,
+  parts = 1000,
+): Promise<AdoptOutcome> {
+  let outcome: AdoptOutcome = 'more';
+  const options = { consumer: 'c', chainLast };
+  for (let part = 0; part < parts && outcome === 'more'; part += 1)
+    outcome = await transaction(db, (trx) => adoptLane(trx, { deployment, chain }, options));
+  return outcome;
+}
 
 /** A chain that includes at once what is sent. Each call takes `callMs` milliseconds. */
 export function chainDouble({ callMs = 0, ...more }: Partial<ChainPort> & { callMs?: number } = {}) {

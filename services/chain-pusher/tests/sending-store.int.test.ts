@@ -7,14 +7,16 @@ import { sql } from 'kysely';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { toPushRecord } from '../src/core/pushes/push-record.js';
 import type { SubmissionState } from '../src/core/submissions/submission.js';
-import { adoptLane, stopLost } from '../src/store/lanes/adopt-lane.js';
 import { claimBatches } from '../src/store/lanes/claim-batches.js';
 import { compareLane } from '../src/store/lanes/compare-lane.js';
 import { failSubmission, forgetFailures } from '../src/store/lanes/lane-failure.js';
+import { backlogOf } from '../src/store/lanes/lane-store.js';
+import { stopLost } from '../src/store/lanes/lost-entries.js';
 import { listPushes } from '../src/store/pushes/push-store.js';
 import { fillGaps } from '../src/store/submissions/nonces.js';
 import { submissionsUnderWay } from '../src/store/submissions/submission-store.js';
 import type { Db } from '../src/store/tables/schema.js';
+import { adoptParts } from './sending-house.js';
 
 const chain = 'local';
 const signer = 'own';
@@ -70,7 +72,7 @@ it('a lane that was adopted goes on, also where its process dies before the dead
     values ('c', 'a', 2, '{}', 'tail_lost: 2')`.execute(db);
   await stopLost(db, 'c');
   expect(await laneRow('a')).toMatchObject({ stop: 'chain_ahead' });
-  await transaction(db, (trx) => adoptLane(trx, { deployment: 'a', chain }, { consumer: 'c', chainLast: 1 }));
+  expect(await adoptParts(db, 'a', 1)).toBe('lost');
   expect((await letters.execute(db)).rows).toEqual([{ resolution: 'skip' }]);
   await stopLost(db, 'c');
   expect(await laneRow('a')).toMatchObject({ stop: null, sent_number: 1 });
@@ -229,4 +231,14 @@ it('a transaction that waits for earlier ones says for how many, once that is no
   expect(await errorOf()).toBeNull();
   await count(5, 'another signer');
   expect(await errorOf()).toBeNull();
+});
+
+it('a lane that stands still counts as stopped, also where its chain lacks what was on it', async () => {
+  for (const name of ['a', 'b', 'c']) await lane(name, 1);
+  const set = (deployment: string, row: { stop: string } | { waits_for: string }) =>
+    db.updateTable('lanes').set(row).where('deployment', '=', deployment).execute();
+  await set('a', { stop: 'failed' });
+  await set('b', { waits_for: 'chain_behind' });
+  await set('c', { waits_for: 'quota_exceeded' });
+  expect(await backlogOf(db, chain)).toMatchObject({ pushes: 3, stopped: 2 });
 });

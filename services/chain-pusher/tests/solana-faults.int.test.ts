@@ -79,4 +79,29 @@ describe('pushes to a Solana chain', () => {
     );
     expect(numbersIn(solana.memos())).toEqual([1]);
   });
+
+  it('are not repeated by a lost database whose server lags behind the one that told of the newest slot', async () => {
+    const solana = await startSolana();
+    const before = await prepareHouse();
+    const deployment = before.runtime.createDeployment();
+    before.runtime.execute(deployment, { plan });
+    const running = await before.boot(solana.chain);
+    const statusOf = async ({ pushes }: typeof before) => (await pushes(deployment)).data.at(-1)?.status;
+    await vi.waitFor(async () => expect(await statusOf(before)).toBe('finalized'), patiently);
+    await running[Symbol.asyncDispose]();
+    let [isBehind, asked] = [true, 0];
+    const proxy = await startFaultProxy(solana.url, ({ method, params: [, options] }): Fault => {
+      if (!isBehind || method !== 'getSignaturesForAddress') return 'pass';
+      asked += 1;
+      const { minContextSlot = 0 } = options as { minContextSlot?: number };
+      if (minContextSlot === 0) return { own: [] };
+      return { error: 'Minimum context slot has not been reached', code: -32_016 };
+    });
+    const restored = await prepareHouse(before.runtime);
+    await restored.boot(solana.through(proxy));
+    await vi.waitFor(() => expect(asked).toBeGreaterThan(2), patiently);
+    isBehind = false;
+    await vi.waitFor(async () => expect(await statusOf(restored)).toBe('finalized'), patiently);
+    expect(numbersIn(solana.memos())).toEqual([1]);
+  });
 });

@@ -96,6 +96,18 @@ it('what the signer cannot pay for stays open, and the whole chain is checked ag
   expect((await underWay())?.transactions[0]?.sentAgoMs).toEqual(expect.any(Number));
 });
 
+it.each<[SendOutcome, boolean]>([
+  [{ kind: 'sent' }, true],
+  [{ kind: 'underpriced' }, true],
+  [{ kind: 'unaffordable' }, false],
+  [{ kind: 'untaken', reason: 'no' }, false],
+])('the fee of what is answered with %o is weighed: %s', async (answer, isWeighed) => {
+  const { steps, lease, sign, underWay } = await prepare(answer);
+  await steps.send({ lease, signal }, await sign());
+  const weighed = (await underWay())?.transactions[0]?.weighedAgoMs;
+  expect(typeof weighed === 'number').toBe(isWeighed);
+});
+
 it('what is taken after the signer could not pay for it has no problem any more', async () => {
   const { db, steps, lease, sign, error } = await prepare({ kind: 'sent' }, { isNews: true });
   const signed = await sign();

@@ -1,9 +1,9 @@
 import { type PollLoop, startPollLoop } from '@orrery/service-kit';
 import type { OpenChain, SigningChain } from '../chains/open-chain.js';
 import { releaseLeases } from '../store/chains/chain-lease.js';
-import { stopLost } from '../store/lanes/adopt-lane.js';
 import { sweepCancelled } from '../store/lanes/cancel-unsent.js';
 import { backlogOf } from '../store/lanes/lane-store.js';
+import { stopLost } from '../store/lanes/lost-entries.js';
 import { ChainSender } from './chain-sender.js';
 import type { ChainSenderOptions } from './sender-options.js';
 import { chainSignals } from './signals.js';

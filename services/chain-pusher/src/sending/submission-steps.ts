@@ -86,7 +86,7 @@ export class SubmissionSteps {
         return undefined;
       }
       await this.#write(round, submission, (trx) => storeTransaction(trx, submission, made));
-      const stored = { ...made, ageMs: 0, sentAgoMs: null };
+      const stored = { ...made, ageMs: 0, sentAgoMs: null, weighedAgoMs: null };
       return { ...submission, transactions: [...submission.transactions, stored] };
     });
   }
@@ -142,7 +142,7 @@ export class SubmissionSteps {
     }
     if (outcome.kind === 'sent' && this.availability.noteTaken(submission))
       await this.#write(round, submission, (trx) => noteProblem(trx, submission, null));
-    await noteSent(db, submission.chain, [id]);
+    await noteSent(db, submission.chain, [id], outcome.kind === 'sent' || outcome.kind === 'underpriced');
   }
 
   async #noteUnaffordable(round: Round, submission: Submission): Promise<void> {
@@ -162,7 +162,7 @@ export class SubmissionSteps {
       return this.#fail(round, submission, { kind: 'unclear', reason });
     await this.#noteUnclear(round, submission, reason);
     const ids = submission.transactions.map(({ id }) => id);
-    await noteSent(db, submission.chain, ids);
+    await noteSent(db, submission.chain, ids, false);
   }
 
   #fail(round: Round, submission: Submission, failure: Omit<Failure, 'retryMs'>): Promise<void> {

@@ -1,7 +1,8 @@
 import type { EvmChainConfig } from '@orrery/contracts';
-import { type Hex, keccak256, numberToHex, padHex } from 'viem';
+import { type Hex, keccak256 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import {
+  ChainBehind,
   type ChainCheck,
   type ChainPort,
   type ChainView,
@@ -17,6 +18,7 @@ import type { Batch } from '../../core/pushes/batch.js';
 import type { RecordedPushes } from '../../core/pushes/compare-ranges.js';
 import { BATCH, call, countFrom, JsonRpc, type RpcCall, RpcFailure } from '../rpc/json-rpc.js';
 import { bidFor } from './fees.js';
+import { LogSearch } from './log-search.js';
 import {
   callData,
   digestCall,
@@ -38,8 +40,6 @@ const ONE_PUSH = 100_000n;
 const MOST_RECORDED = 500;
 /** What the registry says of a number that it does not have: no digest is zero. */
 const NOT_RECORDED = '0'.repeat(64);
-/** keccak256 of the signature of `Pushed`. */
-const PUSHED = keccak256(new TextEncoder().encode('Pushed(address,uint64,bytes32,bytes32,bytes)'));
 
 interface Receipt {
   readonly transactionHash: Hex;
@@ -48,18 +48,13 @@ interface Receipt {
   readonly status: Hex;
 }
 
-interface Log {
-  readonly address: string;
-  readonly transactionHash: string;
-  readonly removed?: boolean;
-}
-
 /** An EVM chain and its registry contract (contracts/PushRegistry.sol). */
 export class EvmChain implements ChainPort {
   readonly signer: string;
   readonly takesRepetitions = true;
   readonly #account;
   readonly #rpc: JsonRpc;
+  readonly #logs: LogSearch;
   readonly #chainId: number;
   /** The highest fee per unit of gas, in wei. */
   readonly #cap: bigint;
@@ -76,6 +71,8 @@ export class EvmChain implements ChainPort {
     this.#account = privateKeyToAccount(signerKey as Hex);
     this.signer = this.#account.address.toLowerCase();
     this.#rpc = new JsonRpc(config.rpcUrls);
+    const { contract } = config;
+    this.#logs = new LogSearch({ rpc: this.#rpc, contract, retryMs: delays.retryMs });
     this.#chainId = Number(config.caip2.slice('eip155:'.length));
     this.#cap = BigInt(Math.round(config.maxFeeGwei * 1e9));
   }
@@ -137,16 +134,14 @@ export class EvmChain implements ChainPort {
   }
 
   async recorded(deployment: string, after: number, signal: AbortSignal): Promise<readonly RecordedPushes[]> {
-    const asked = [this.#toRegistry(lastNumberCall(deployment))];
-    const { results, head } = await this.#resultsAndHead(asked, signal);
-    if (head < this.#head) throw new ServerLags();
-    const [answer] = results;
-    const last = countFrom(readNumber(answer as Hex));
-    const length = Math.max(0, Math.min(MOST_RECORDED, last - after));
+    const last = await this.lastNumber(deployment, signal);
+    if (last < after) throw new ChainBehind(last);
+    const length = Math.min(MOST_RECORDED, last - after);
     const numbers = Array.from({ length }, (_, at) => after + 1 + at);
-    const digests = await this.#digestsOf(deployment, numbers, signal);
-    const transactions = await this.#transactionsOf(deployment, numbers, signal);
-    return numbers.map((number, at) => ({
+    const transactions = await this.#logs.transactionsOf(deployment, numbers, this.#head, signal);
+    const known = numbers.slice(0, transactions.length);
+    const digests = await this.#digestsOf(deployment, known, signal);
+    return known.map((number, at) => ({
       from: number,
       to: number,
       digest: digests[at] ?? '',
@@ -155,8 +150,10 @@ export class EvmChain implements ChainPort {
   }
 
   async lastNumber(deployment: string, signal: AbortSignal): Promise<number> {
-    const [answer] = await this.#rpc.results([this.#toRegistry(lastNumberCall(deployment))], signal);
-    return countFrom(readNumber(answer as Hex));
+    const asked = [this.#toRegistry(lastNumberCall(deployment))];
+    const { results, head } = await this.#resultsAndHead(asked, signal);
+    if (head < this.#head) throw new ServerLags();
+    return countFrom(readNumber(results[0] as Hex));
   }
 
   async sign(
@@ -257,36 +254,6 @@ export class EvmChain implements ChainPort {
       throw new Error('an RPC server has not reached the block of a push that was told of');
     return digests;
   }
-
-  /** The transaction of each `Pushed` log, by number; null where the server refuses the search. */
-  async #transactionsOf(deployment: string, numbers: readonly number[], signal: AbortSignal) {
-    const topic = (value: Hex) => padHex(value, { size: 32 });
-    const all = { address: this.config.contract, fromBlock: '0x0', toBlock: 'latest' };
-    const asked = numbers.map((number) => {
-      const topics = [PUSHED, topic(deployment as Hex), topic(numberToHex(number))];
-      return call('eth_getLogs', { ...all, topics });
-    });
-    const answers = await this.#rpc.answersOfAny(asked, signal).catch(noneWhereRefused);
-    return answers.map((found) => {
-      if (found instanceof RpcFailure) return null;
-      return (found as Log[]).find((log) => this.#isOfRegistry(log))?.transactionHash.toLowerCase();
-    });
-  }
-
-  /** A server may tell of logs that nobody asked for, and of those of blocks that the chain took back. */
-  #isOfRegistry({ address, removed, transactionHash }: Log): boolean {
-    return (
-      address.toLowerCase() === this.config.contract?.toLowerCase() &&
-      removed !== true &&
-      /^0x[\da-f]{64}$/i.test(transactionHash)
-    );
-  }
-}
-
-/** A server that answers does not search, so it does not matter that others are away. */
-function noneWhereRefused(error: unknown): [] {
-  if (error instanceof ServersAway && error.cause instanceof RpcFailure) return [];
-  throw error;
 }
 
 /** What nodes say about a transaction that they do not take; the words of geth, and those of others for the same. */

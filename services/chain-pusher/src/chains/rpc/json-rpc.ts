@@ -16,7 +16,8 @@ export class RpcFailure extends Error {
 
   /** The server takes nothing at present: it is asked too much, or has not caught up. */
   get isBusy(): boolean {
-    return this.code === LIMIT_EXCEEDED || this.code === TOO_MANY_REQUESTS;
+    const isLimit = this.code === LIMIT_EXCEEDED || this.code === TOO_MANY_REQUESTS;
+    return isLimit || RATE_LIMIT.test(this.message);
   }
 
   /** Another server may answer: this one is busy, or has lost its own backend. */
@@ -29,6 +30,8 @@ export class RpcFailure extends Error {
 /** For how long the server that answered last is asked first, in milliseconds: one that hangs is waited for no more often. */
 const STAY_MS = 30_000;
 
+/** Servers have codes of their own for it. */
+const RATE_LIMIT = /rate.?limit|request (limit|rate)|too many requests?|per second/i;
 const LIMIT_EXCEEDED = -32005;
 const INTERNAL_ERROR = -32603;
 const TOO_MANY_REQUESTS = 429;

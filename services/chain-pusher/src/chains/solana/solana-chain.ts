@@ -55,6 +55,8 @@ class SolanaChain implements ChainPort {
   readonly takesRepetitions = false;
   readonly #rpc: JsonRpc;
   readonly #memos: MemoIndex;
+  /** Of the newest view. */
+  #slot = 0;
 
   constructor(
     private readonly config: SolanaChainConfig,
@@ -65,7 +67,8 @@ class SolanaChain implements ChainPort {
     this.#rpc = new JsonRpc(config.rpcUrls);
     this.#memos = createMemoIndex({
       list: (range, signal) => {
-        const options = { ...range, limit: 1000, commitment: 'confirmed' };
+        // A server that lags would leave out what is newer, and says so in place of that.
+        const options = { ...range, limit: 1000, commitment: 'confirmed', minContextSlot: this.#slot };
         return this.#rpc.ask<MentionedIn[]>(signal, 'getSignaturesForAddress', this.signer, options);
       },
       signedMemos: (signatures, signal) => this.#signedMemos(signatures, signal),
@@ -95,9 +98,10 @@ class SolanaChain implements ChainPort {
     type Latest = { context: { slot: number }; value: Lifetime };
     const latest = { commitment: 'confirmed' };
     const { context, value } = await this.#rpc.ask<Latest>(signal, 'getLatestBlockhash', latest);
+    this.#slot = countFrom(context.slot);
     const terms = {
       height: String(height),
-      slot: String(countFrom(context.slot)),
+      slot: String(this.#slot),
       blockhash: value.blockhash,
       lastValid: String(countFrom(value.lastValidBlockHeight)),
     };

@@ -15,6 +15,16 @@ export class ServerLags extends Error {
   }
 }
 
+/** The chain holds fewer pushes of the deployment than it is asked after, and would refuse the next one. */
+export class ChainBehind extends Error {
+  override readonly name = 'ChainBehind';
+
+  /** @param last the number of the last push that the chain holds */
+  constructor(readonly last: number) {
+    super('the chain holds fewer pushes than were on it');
+  }
+}
+
 /** The signer's account cannot pay for a transaction at present. */
 export class SignerCannotPay extends Error {
   override readonly name = 'SignerCannotPay';
@@ -104,9 +114,9 @@ export interface ChainPort {
   view(signal: AbortSignal): Promise<ChainView>;
   /** How many transactions of another signer the chain has included, where it counts them. */
   countOf(signer: string, signal: AbortSignal): Promise<number | null>;
-  /** The deployment's pushes after a number that the chain holds, in order; the first 500. */
+  /** The deployment's pushes after a number that the chain holds, in order; the first 500. @throws ChainBehind */
   recorded(deployment: string, after: number, signal: AbortSignal): Promise<readonly RecordedPushes[]>;
-  /** The number of the deployment's last push that the chain holds, 0 for none. */
+  /** The number of the deployment's last push that the chain holds, 0 for none. As `recorded`, by a server that has reached the newest view. */
   lastNumber(deployment: string, signal: AbortSignal): Promise<number>;
   /** Null: it would cost more than the operator allows. @throws SignerCannotPay */
   sign(batch: Batch, terms: SigningTerms, signal: AbortSignal): Promise<SignedTransaction | null>;

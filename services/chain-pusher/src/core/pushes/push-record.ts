@@ -25,6 +25,10 @@ const EARLIER = 'earlier_transactions';
 const WAITS: Readonly<Record<string, string>> = {
   failed: 'An earlier push of the deployment to this chain failed. Retry or skip that one.',
   chain_ahead: 'The chain holds other pushes under these numbers. The operator has to adopt them.',
+  adopting:
+    'The operator lets the pushes of the deployment go on after the last one of the chain. This is under way.',
+  chain_behind:
+    'The chain holds fewer pushes of the deployment than were on it. They are compared again; where that changes nothing, the operator has to adopt them.',
   quota_exceeded: "The account's pushes of today are used up. The push is sent after 00:00 UTC.",
   head_unread: 'The head of the hour could not be read yet. It is tried again.',
   not_compared: 'What the chain holds of the deployment could not be read yet. It is tried again.',

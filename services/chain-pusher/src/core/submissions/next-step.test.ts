@@ -17,6 +17,7 @@ const sent = (ageMs: number, more: Partial<SubmittedTransaction> = {}): Submitte
   terms: {},
   ageMs,
   sentAgoMs: 0,
+  weighedAgoMs: ageMs,
   ...more,
 });
 const submission = (more: Partial<Submission> = {}): Submission => ({
@@ -57,6 +58,7 @@ describe('what is done about a submission that no block holds', () => {
   const almostStale = submission({ transactions: [sent(0, { sentAgoMs: 9_999 })] });
   const old = submission({ transactions: [sent(30_000)] });
   const almostOld = submission({ transactions: [sent(29_999)] });
+  const untaken = submission({ transactions: [sent(30_000, { weighedAgoMs: null })] });
   const unsent = submission({ transactions: [sent(0, { sentAgoMs: null })] });
   const included = submission({ state: 'included', block: 9, blockId: 'b9' });
   const takenOver = submission({ nonce: null, state: 'included', transactions: [sent(0, { raw: '' })] });
@@ -70,6 +72,7 @@ describe('what is done about a submission that no block holds', () => {
     ['that holds up the others: it is replaced', old, {}, 'replace'],
     ['that almost holds them up for long: it waits', almostOld, {}, 'wait'],
     ['behind an older one: it is not replaced', old, { isFirst: false }, 'wait'],
+    ['that no node has taken: it is not replaced', untaken, {}, 'wait'],
     ['whose nonce is used: it is dropped', submission(), { view: seen(6) }, 'drop'],
     ['that was in a block: it is open again', included, {}, 'reopen'],
     ['that was in a block, with its nonce used: it is dropped', included, { view: seen(6) }, 'drop'],

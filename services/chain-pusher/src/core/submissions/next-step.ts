@@ -39,12 +39,12 @@ export function nextStep(
 }
 
 function stepWhileOpen(
-  { ageMs, sentAgoMs }: Submission['transactions'][number],
+  { ageMs, sentAgoMs, weighedAgoMs }: Submission['transactions'][number],
   { isFirst, isOwn, sendingForMs }: StepContext,
   { resendMs, replaceMs }: ChainPort['delays'],
 ): Step {
   if (!isOwn && Math.min(ageMs, sendingForMs) >= replaceMs) return { kind: 'drop' };
-  if (isOwn && isFirst && ageMs >= replaceMs) return { kind: 'replace' };
+  if (isOwn && isFirst && weighedAgoMs !== null && weighedAgoMs >= replaceMs) return { kind: 'replace' };
   return sentAgoMs === null || sentAgoMs >= resendMs ? { kind: 'resend' } : { kind: 'wait' };
 }
 

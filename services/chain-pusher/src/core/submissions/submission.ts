@@ -29,4 +29,6 @@ export interface SubmittedTransaction extends SignedTransaction {
   readonly ageMs: number;
   /** How long ago it was last sent; null for never. */
   readonly sentAgoMs: number | null;
+  /** How long ago a node first weighed its fee: took it, or called it too low. Null for never: a higher fee would be of no use. */
+  readonly weighedAgoMs: number | null;
 }

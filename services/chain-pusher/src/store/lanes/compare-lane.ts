@@ -8,9 +8,9 @@ const MOST_COMPARED = 501 * PUSHES_PER_TRANSACTION;
 
 /**
  * `equal`: the lane may send. `more`: compare again, the chain may hold more. `unread`: the journal has not been read as far
- * as the chain. `ahead`: the lane has stopped.
+ * as the chain. `ahead`: the lane has stopped. `behind`: the chain lacks what was on it.
  */
-export type Comparison = 'equal' | 'more' | 'unread' | 'ahead';
+export type Comparison = 'equal' | 'more' | 'unread' | 'ahead' | 'behind';
 
 /**
  * Takes over what the chain holds of a lane beyond what the lane knows to have sent: after a crash, or when this database is
@@ -86,4 +86,22 @@ async function takeOver(
   await sql`
     update lanes set sent_number = greatest(sent_number, ${to})
     where deployment = ${deployment} and chain = ${chain}`.execute(trx);
+}
+
+/**
+ * What a chain means that holds fewer pushes than the lane has sent. Where it may have taken blocks back, that is followed up, and
+ * the lane can be compared afterwards. `isNews`: the lane did not wait for it before.
+ */
+export async function compareBehind(
+  trx: Trx,
+  { deployment, chain }: Lane,
+  chainLast: number,
+): Promise<{ comparison: 'unread' | 'behind'; isNews: boolean }> {
+  const { rows } = await sql<{ isFollowed: boolean; isNews: boolean }>`
+    select waits_for is distinct from 'chain_behind' as "isNews", exists (select from attempts
+      where attempts.chain = lanes.chain and attempts.deployment = lanes.deployment
+        and state in ('included', 'confirmed') and to_number > ${chainLast}) as "isFollowed"
+    from lanes where deployment = ${deployment} and chain = ${chain} for update`.execute(trx);
+  const { isFollowed, isNews } = rows[0] ?? { isFollowed: true, isNews: false };
+  return { comparison: isFollowed ? 'unread' : 'behind', isNews };
 }

@@ -41,10 +41,15 @@ export async function lanesWithWork(
   return rows;
 }
 
-/** Lets a lane that cannot be compared with the chain wait, behind those that can. */
-export const putBack = (trx: Trx, { deployment, chain }: Lane, pauseMs: number) =>
+/** Lets a lane that cannot be compared with the chain, or differs from it, wait behind those that can send. */
+export const putBack = (
+  trx: Trx,
+  { deployment, chain }: Lane,
+  waitsFor: 'not_compared' | 'chain_behind',
+  pauseMs: number,
+) =>
   sql`
-    update lanes set waits_for = 'not_compared', wait_until = now() + ${pauseMs} * interval '1 millisecond'
+    update lanes set waits_for = ${waitsFor}, wait_until = now() + ${pauseMs} * interval '1 millisecond'
     where deployment = ${deployment} and chain = ${chain}`.execute(trx);
 
 /** What waits for a chain, how long it has waited, in seconds, and the lanes that have stopped. */
@@ -57,7 +62,7 @@ export interface Backlog {
 export async function backlogOf(db: Db, chain: string): Promise<Backlog> {
   const { rows } = await sql<Backlog>`
     select coalesce(sum(last_number - sent_number), 0)::bigint as pushes,
-      count(*) filter (where stop is not null)::bigint as stopped,
+      count(*) filter (where stop is not null or waits_for = 'chain_behind')::bigint as stopped,
       coalesce(extract(epoch from now() - min((select created_at from pushes
         where pushes.deployment = lanes.deployment and pushes.chain = lanes.chain
           and pushes.number = lanes.sent_number + 1))), 0)::float8 as seconds

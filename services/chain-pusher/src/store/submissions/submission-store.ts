@@ -30,7 +30,8 @@ export async function submissionsUnderWay(
       coalesce((
         select jsonb_agg(jsonb_build_object('id', t.id, 'raw', t.raw, 'terms', t.terms,
           'ageMs', round(extract(epoch from now() - t.created_at) * 1000),
-          'sentAgoMs', round(extract(epoch from now() - t.sent_at) * 1000)) order by t.created_at, t.id)
+          'sentAgoMs', round(extract(epoch from now() - t.sent_at) * 1000),
+          'weighedAgoMs', round(extract(epoch from now() - t.weighed_at) * 1000)) order by t.created_at, t.id)
         from transactions t where t.attempt_id = chosen.id
       ), '[]') as transactions
     from chosen order by chosen.id`.execute(db);
@@ -60,7 +61,7 @@ export async function storeTransaction(
   { chain, id: submissionId }: Pick<Submission, 'chain' | 'id'>,
   { id, raw, terms }: SignedTransaction,
 ): Promise<void> {
-  const signed = { raw, terms: jsonb(terms), created_at: sql<Date>`now()`, sent_at: null };
+  const signed = { raw, terms: jsonb(terms), created_at: sql<Date>`now()`, sent_at: null, weighed_at: null };
   const values = { attempt_id: submissionId, ...signed };
   await trx
     .insertInto('transactions')
@@ -74,10 +75,14 @@ export async function storeTransaction(
     where attempt_id = ${submissionId} and status in ('queued', 'submitted')`.execute(trx);
 }
 
-export const noteSent = (db: Db, chain: string, ids: readonly string[]) =>
+/** `isWeighed`: a node has taken them, or called their fee too low. */
+export const noteSent = (db: Db, chain: string, ids: readonly string[], isWeighed: boolean) =>
   db
     .updateTable('transactions')
-    .set({ sent_at: sql<Date>`now()` })
+    .set({
+      sent_at: sql<Date>`now()`,
+      ...(isWeighed && { weighed_at: sql<Date>`coalesce(weighed_at, now())` }),
+    })
     .where('chain', '=', chain)
     .where('id', 'in', ids.length === 0 ? [''] : ids)
     .execute();

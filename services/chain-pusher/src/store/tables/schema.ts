@@ -21,7 +21,7 @@ export interface ChainPusherSchema extends OutboxSchema {
   chains: ChainsTable;
   accounts: { account_id: number; pushes_per_day: number | null; revision: number; disabled: boolean };
   push_usage: { account_id: number; day: string; pushes: number };
-  adoptions: { deployment: string; chain: string; outcome: string | null; requested_at: Generated<Date> };
+  adoptions: AdoptionsTable;
   webhooks: WebhooksTable;
   webhook_deliveries: DeliveriesTable;
 }
@@ -45,7 +45,7 @@ interface LanesTable {
   last_number: number;
   /** Every push up to this number is in a submission, or on the chain. */
   sent_number: Generated<number>;
-  /** Why nothing is sent: `failed`, `chain_ahead`. */
+  /** Why nothing is sent: `failed`, `chain_ahead`, `adopting`. */
   stop: string | null;
   /** Tries in a row that failed. */
   failures: Generated<number>;
@@ -113,6 +113,8 @@ interface TransactionsTable {
   terms: Record<string, string>;
   created_at: Time;
   sent_at: NullableTime;
+  /** When a node first took it, or called its fee too low. */
+  weighed_at: NullableTime;
 }
 
 interface ChainsTable {
@@ -125,6 +127,29 @@ interface ChainsTable {
   /** Whose transactions are sent, and how many of them the chain has included; null where it does not count them. */
   signer: string | null;
   nonce: number | null;
+}
+
+interface AdoptionsTable {
+  deployment: string;
+  chain: string;
+  outcome: string | null;
+  /** Null: it has not begun, or begins anew. */
+  progress: AdoptionProgress | null;
+  requested_at: Generated<Date>;
+}
+
+/** How far an adoption has come. There may be any number of pushes, so they are written in parts, each committed by itself. */
+export interface AdoptionProgress {
+  readonly chainLast: number;
+  /** The last number that the lane had sent when it began. */
+  readonly sent: number;
+  /** The first entry that its journal had lost; null for none. */
+  readonly lost: number | null;
+  readonly step: 'forget' | 'requeue' | 'down' | 'up';
+  /** The number as far as which the step is done. */
+  readonly at: number;
+  /** Of `down` and `up`: the number of the next push. */
+  readonly next: number;
 }
 
 interface WebhooksTable {

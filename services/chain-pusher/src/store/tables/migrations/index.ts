@@ -1,4 +1,5 @@
 import {
+  idempotencyTable,
   inboxAttempts,
   inboxHashes,
   inboxMigration,
@@ -192,4 +193,11 @@ export const migrations: Migrations = {
     alter table lanes add column cancels boolean not null default false;
     create index lanes_that_cancel on lanes (deployment) where cancels;
   `),
+  /** When a node first weighed the fee of a transaction: one that no node has taken is not outbid. How far an adoption has come. */
+  '0013_weighed_transactions': statements(`
+    alter table transactions add column weighed_at timestamptz;
+    alter table adoptions add column progress jsonb;
+  `),
+  /** Webhooks that were made for an Idempotency-Key; their secrets are encrypted there, too. */
+  '0014_idempotency_keys': idempotencyTable,
 };
