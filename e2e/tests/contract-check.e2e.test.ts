@@ -30,6 +30,18 @@ describe('an answer', () => {
     expect(() => checkProblem(problem)).not.toThrow();
   });
 
+  it('has an ETag where the document names one, and nowhere else', () => {
+    const names = { id: 7, address: `0x${'7'.repeat(40)}`, name: 'Derby', description: null, domainTags: [] };
+    const times = { createdAt: '2026-11-28T09:30:00.000Z', updatedAt: '2026-11-28T09:30:00.000Z' };
+    const body = { success: true, data: { ...names, isPublic: true, ...times } };
+    const checkWorld = (headers: Headers) => check('GET', '/api/worlds/7', { status: 200, headers, body });
+    expect(() => checkWorld(json({ etag: '"1"' }))).not.toThrow();
+    expect(() => checkWorld(json())).toThrow('no ETag');
+    expect(() => checkDeletion(200, deleted, json({ etag: '"1"' }))).toThrow(
+      'an ETag that is not documented',
+    );
+  });
+
   it('of the release before may lack what this one fills in, and has nothing else', () => {
     const path = '/api/worlds/7/deployments/8/execute';
     const answer = (data: object) =>

@@ -21,13 +21,13 @@ export type Answering = 'this release' | 'this release or the one before';
 
 /** A check of answers; it reads the committed document once. */
 export function createAnswerCheck(answering: Answering = 'this release'): CheckAnswer {
-  const documented = readDocumentedCodes();
+  const documented = readDocumented();
   const isWhole = answering === 'this release' ? isDeepStrictEqual : contains;
   return (method, path, answer) => {
     const operation = operationAt(method, path);
     const wrong =
       answer.status < 400
-        ? wrongInSuccess(operation, answer, isWhole)
+        ? [...wrongInSuccess(operation, answer, isWhole), ...wrongTag(operation, answer, documented)]
         : [...wrongInProblem(path, answer), ...undocumented(operation, answer, documented)];
     if (wrong.length === 0) return;
     const text = JSON.stringify(answer.body)?.slice(0, 2000);
@@ -44,7 +44,10 @@ function wrongInSuccess(
 ): string[] {
   if (operation === undefined) return ['no operation of the contract answers here'];
   const { success, ...members } = body as Record<string, unknown>;
-  const parsed = (operation.reply as z.ZodType).safeParse(members);
+  // The gateway has made a header of the last member of the reply.
+  const { etag } = (operation.reply as z.ZodObject).shape;
+  const reply = etag === undefined ? members : { ...members, etag: headers.get('etag') ?? undefined };
+  const parsed = (operation.reply as z.ZodType).safeParse(reply);
   const { http } = operation;
   const accepted = http.accepted?.is(members['data'] as Record<string, unknown>) === true;
   return [
@@ -54,7 +57,7 @@ function wrongInSuccess(
     ...(http.location !== undefined && status > 200 && !headers.has('location') ? ['no Location'] : []),
     ...(parsed.success ? [] : [parsed.error.message]),
     // A schema that is not strict drops what it does not know, and fills in its defaults.
-    ...(parsed.success && !isWhole(parsed.data, members) ? ['more or less than is documented'] : []),
+    ...(parsed.success && !isWhole(parsed.data, reply) ? ['more or less than is documented'] : []),
   ];
 }
 
@@ -80,14 +83,24 @@ function wrongInProblem(path: string, { status, headers, body }: CheckedAnswer):
   ];
 }
 
+/** An `ETag` comes where the document names it, and nowhere else. */
+function wrongTag(
+  operation: RoutedOperation | undefined,
+  { status, headers }: CheckedAnswer,
+  documented: Documented,
+): string[] {
+  const isNamed = operation !== undefined && documented(operation, status)?.headers?.['ETag'] !== undefined;
+  return headers.has('etag') === isNamed ? [] : [isNamed ? 'no ETag' : 'an ETag that is not documented'];
+}
+
 function undocumented(
   operation: RoutedOperation | undefined,
   { status, body }: CheckedAnswer,
-  documented: DocumentedCodes,
+  documented: Documented,
 ): string[] {
   const { code } = body as { code: string };
-  const expected = operation === undefined ? NOWHERE : documented(operation, status);
-  return expected?.includes(code)
+  const expected = operation === undefined ? NOWHERE : codesOf(documented(operation, status));
+  return expected.includes(code)
     ? []
     : [`${code} is not documented for ${operation?.name ?? 'no operation'}`];
 }
@@ -105,6 +118,7 @@ const wrongType = (headers: Headers, type: string): string[] =>
 
 interface Response {
   $ref?: string;
+  headers?: Readonly<Record<string, object>>;
   content?: Record<string, { schema: { allOf?: { properties?: { code?: { enum: string[] } } }[] } }>;
 }
 
@@ -113,21 +127,24 @@ interface Document {
   components: { responses: Record<string, Response> };
 }
 
-type DocumentedCodes = (operation: RoutedOperation, status: number) => readonly string[] | undefined;
+type Documented = (operation: RoutedOperation, status: number) => Response | undefined;
 
-/** Reads the committed document once; gives the codes of a status, none for a success, `undefined` for a status it lacks. */
-function readDocumentedCodes(): DocumentedCodes {
+/** Reads the committed document once; gives the answer with a status, `undefined` for a status it lacks. */
+function readDocumented(): Documented {
   const document: Document = JSON.parse(readFileSync(join(repositoryRoot, 'openapi.json'), 'utf8'));
   return ({ http }, status) => {
     const path = http.path.replaceAll(/:(\w+)/g, '{$1}');
     const found = document.paths[path]?.[http.method.toLowerCase()]?.responses[status];
-    if (found === undefined) return undefined;
-    const shared = found.$ref?.split('/').at(-1);
-    const response = shared === undefined ? found : document.components.responses[shared];
-    const schema = response?.content?.['application/problem+json']?.schema;
-    return schema?.allOf?.flatMap(({ properties }) => properties?.code?.enum ?? []) ?? [];
+    const shared = found?.$ref?.split('/').at(-1);
+    return shared === undefined ? found : document.components.responses[shared];
   };
 }
+
+/** The codes that an answer may have. */
+const codesOf = (response: Response | undefined): string[] =>
+  response?.content?.['application/problem+json']?.schema.allOf?.flatMap(
+    ({ properties }) => properties?.code?.enum ?? [],
+  ) ?? [];
 
 /** An RFC 9457 document with the members of the envelope; no other members are allowed (docs/gateway.md). */
 const problemDocument = z.strictObject({

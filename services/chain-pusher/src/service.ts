@@ -1,6 +1,6 @@
 import { BlockList } from 'node:net';
 import { CONTENT_BYTES, chainContract, type PayloadOf, pushResult } from '@orrery/contracts';
-import { type OutboxMessage, startOutboxRelay } from '@orrery/database';
+import { type OutboxMessage, startKeySweep, startOutboxRelay } from '@orrery/database';
 import { followAccounts, followJournal, openBackends, type ServiceDependencies } from '@orrery/service-host';
 import { holding, type RunningService } from '@orrery/service-kit';
 import { type OpenChain, openChain } from './chains/open-chain.js';
@@ -30,6 +30,7 @@ export interface ChainPusherDependencies extends ServiceDependencies {
 const POLL_MS = 500;
 /** How often it is looked for heads of hours that are over, in milliseconds. */
 const HEADS_POLL_MS = 5000;
+const KEY_SWEEP_MS = 60_000;
 
 /**
  * Starts the chain-pusher on its own schema of the database. Without configured chains it only answers how earlier pushes
@@ -60,11 +61,13 @@ export function startChainPusher(
     await bus.serve(chainContract, {
       ...pushHandlers({ db, bus, chains, wake }),
       ...webhookHandlers({
-        ...{ db, bus },
+        ...{ db, bus, clock },
         allows: createAddressRules(webhooks.allowedNetworks),
         deliveries: seal && delivering && { ...delivering, seal },
       }),
     });
+    const keys = startKeySweep(db, { clock, logger, intervalMs: KEY_SWEEP_MS });
+    resources.add('idempotency key sweep', () => keys.stop());
     const accounts = await followAccounts({
       ...following,
       consumer: 'chain-pusher-accounts',

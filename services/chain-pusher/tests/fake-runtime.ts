@@ -19,6 +19,7 @@ import {
   type PushPlan,
   pastHeadRpcs,
   ServiceError,
+  tagged,
 } from '@orrery/contracts';
 
 /** What the chain-pusher uses of the runtime. */
@@ -87,9 +88,11 @@ export async function startFakeRuntime(bus: Bus, journals = new Map<string, Jour
       next: null,
       until: new Date().toISOString(),
     }),
-    'deployments.get': async ({ params: { address } }) => ({
-      data: { ...RECORD, address, ...(forks.has(address) && { purpose: 'what_if' as const, isKept: false }) },
-    }),
+    'deployments.get': async ({ params: { address } }) =>
+      tagged({
+        ...{ ...RECORD, address },
+        ...(forks.has(address) && { purpose: 'what_if' as const, isKept: false }),
+      }),
     'history.get': async ({ params: { address, historyId } }) => {
       const entry = journals.get(address)?.find(({ id }) => id === historyId);
       if (entry === undefined) throw new ServiceError('history_entry_not_found');

@@ -75,6 +75,25 @@ it('are forgotten when they sign no longer', async () => {
   expect(await secretsOf(row.id)).toMatchObject({ old_secret: null, old_secret_until: null });
 });
 
+it('are replaced again as soon as the one before signs no longer, and at once where both are to end', async () => {
+  const seal = createSeal([kept]);
+  const row = await insert(kept);
+  const replace = (secret: string, grace: number) =>
+    replaceSecret(db, seal, row, seal.close(secret, row.id), grace);
+  const opened = async () => {
+    const { secret, old_secret: old } = await secretsOf(row.id);
+    return [seal.open(secret, row.id), old && seal.open(old, row.id)];
+  };
+  await replace('second', DAY);
+  await expect(replace('third', 1)).rejects.toMatchObject({ code: 'limit_reached' });
+  expect(await opened()).toEqual(['second', 'first']);
+  await sql`update webhooks set old_secret_until = now()`.execute(db);
+  await replace('third', DAY);
+  expect(await opened()).toEqual(['third', 'second']);
+  await replace('fourth', 0);
+  expect(await opened()).toEqual(['fourth', null]);
+});
+
 it('are reached behind any number that no key opens', async () => {
   for (let one = 0; one < 120; one += 1)
     await insert(lost, `00000000-0000-4000-8000-${String(one).padStart(12, '0')}`);

@@ -247,6 +247,11 @@ describe('secrets', () => {
     const { create, execute, house, of, waitFor, received } = await webhookHouse();
     const { id, secret } = await create();
     const { data: replaced } = await house.call('webhooks.rotateSecret', of(id));
+    // Receivers that have the first alone would lose what comes.
+    await expect(house.call('webhooks.rotateSecret', of(id))).rejects.toMatchObject({
+      code: 'limit_reached',
+      facts: { until: expect.stringMatching(/Z$/) },
+    });
     await execute();
     await waitFor(1);
     const [first] = received();
@@ -259,7 +264,8 @@ describe('secrets', () => {
     await waitFor(2);
     const second = received()[1];
     expect(second && verified(last.secret, second)).toBeDefined();
-    expect(() => second && verified(replaced.secret, second)).toThrow();
+    for (const one of [secret, replaced.secret])
+      expect(() => second && verified(one, second)).toThrow(/signature/i);
   });
 
   it('follow the keys of the operator, and say when none opens them', async () => {
@@ -297,6 +303,45 @@ describe('secrets', () => {
 });
 
 describe('the operations', () => {
+  it('make one webhook for an Idempotency-Key, and answer its secret to a repetition', async () => {
+    const { house, params, receiver, execute, waitFor, received, of } = await webhookHouse();
+    const create = (body: object = {}) =>
+      house.call('webhooks.create', {
+        ...{ params, headers: { 'idempotency-key': 'k' } },
+        body: { url: `${receiver.url}/hook`, ...body },
+      });
+    const [first, second] = await Promise.all([create(), create()]);
+    expect(second).toEqual(first);
+    await expect(create({ status: 'failed' })).rejects.toMatchObject({ code: 'idempotency_key_reused' });
+    await execute();
+    await waitFor(1);
+    const [delivery] = received();
+    expect(delivery && verified(first.data.secret, delivery)).toBeDefined();
+    const stored = await query(house.databaseUrl, 'select reply from chain_pusher.idempotency_keys');
+    expect(stored).toHaveLength(1);
+    expect(JSON.stringify(stored)).not.toContain(first.data.secret.slice('whsec_'.length));
+    // It is the first answer, whatever became of the webhook.
+    await house.call('webhooks.delete', of(first.data.id));
+    expect(await create()).toEqual(first);
+    expect((await house.call('webhooks.list', { params, query: { page: 1, limit: 20 } })).data).toEqual([]);
+  });
+
+  it('say that the secret of a webhook is to be replaced where no key opens the first answer', async () => {
+    const { house, params, receiver, pusher, boot } = await webhookHouse();
+    const create = () =>
+      house.call('webhooks.create', {
+        ...{ params, headers: { 'idempotency-key': 'k' } },
+        body: { url: `${receiver.url}/hook` },
+      });
+    const { data } = await create();
+    await pusher[Symbol.asyncDispose]();
+    await boot({ keys: [randomBytes(32)] });
+    await expect(create()).rejects.toMatchObject({
+      code: 'webhooks_unavailable',
+      message: expect.stringContaining(`The webhook ${data.id} was created`),
+    });
+  });
+
   it('are for the owner alone', async () => {
     const { create, house, of, params } = await webhookHouse();
     const { id } = await create();

@@ -113,6 +113,22 @@ describe('deployments', () => {
     expect(entries.map(({ kind }) => kind)).toEqual(['deployment_created', 'deleted']);
   });
 
+  it('leave their owner payments and usage when deleted, and nothing else to be read', async () => {
+    const { params } = await plantDeployment(house);
+    await call('deployments.delete', { params });
+    expect(await call('payments.list', { params })).toMatchObject({ data: [], totals: [] });
+    expect((await call('deployments.usage', { params })).data.days).toEqual([]);
+    for (const name of ['payments.list', 'deployments.usage'] as const)
+      expect(await codeOf(call(name, { params }, asOther))).toBe('deployment_not_found');
+    const id = crypto.randomUUID();
+    const gone = await Promise.all([
+      codeOf(call('timers.list', { params })),
+      codeOf(call('timers.get', { params: { ...params, timerId: id } })),
+      codeOf(call('executions.get', { params: { ...params, executionId: id } })),
+    ]);
+    expect(gone).toEqual(Array(3).fill('deployment_not_found'));
+  });
+
   it('are created once per Idempotency-Key', async () => {
     const request = {
       params: { worldAddress: '1' },

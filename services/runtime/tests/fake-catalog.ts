@@ -9,6 +9,7 @@ import {
   newAddress,
   type SchemaDefinition,
   ServiceError,
+  tagged,
   type VersionDefinition,
   worldRpcs,
 } from '@orrery/contracts';
@@ -105,7 +106,7 @@ export function createFakeCatalog() {
       if (idOrAddress !== '1' && idOrAddress !== world.address) throw new ServiceError('world_not_found');
       const { hash: _, ...shown } = texts;
       const { id, address } = world;
-      return { data: { id, address, ...shown, isPublic: false, createdAt: NOW, updatedAt: NOW } as never };
+      return tagged({ id, address, ...shown, isPublic: false, createdAt: NOW, updatedAt: NOW } as never);
     },
     'entitySchemas.list': async () => ({
       data: [...schemas.values()].map(({ schemaId: id, name }) => ({

@@ -3,7 +3,7 @@ import { jsonValue } from '../json/json-schemas.js';
 import { MOST_INDEXED } from '../limits/limits.js';
 import { attributeInPath, attributeName, schemaInPath, worldInPath } from '../names/names.js';
 import { recordId, recordTimes, storedName } from '../records/fields.js';
-import { operationsAt } from '../rpc/operation.js';
+import { operationsAt, withETag } from '../rpc/operation.js';
 
 export const attributeType = z.enum(['integer', 'float', 'string', 'boolean', 'json']).meta({
   id: 'AttributeType',
@@ -114,7 +114,7 @@ export const attributeRpcs = {
     body: createAttributeBody,
     data: attributeRecord,
   }),
-  'attributes.get': one.read('', 'Get an attribute', { data: attributeRecord }),
+  'attributes.get': withETag(one.read('', 'Get an attribute', { data: attributeRecord })),
   'attributes.update': one.update('Update an attribute; the change applies from the next write', {
     errors: ['attribute_exists', 'limit_reached'],
     body: updateAttributeBody,

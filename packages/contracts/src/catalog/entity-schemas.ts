@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { schemaInPath, schemaName, worldInPath } from '../names/names.js';
 import { namedBytes } from '../records/content-limits.js';
 import { nullableText, recordId, recordTimes, sentDescription, storedName } from '../records/fields.js';
-import { operationsAt } from '../rpc/operation.js';
+import { operationsAt, withETag } from '../rpc/operation.js';
 import { attributeRecord, createAttributeBody } from './attributes.js';
 
 const NAME = 'What the schema is called; unique in its world.';
@@ -60,7 +60,7 @@ export const entitySchemaRpcs = {
     body: createEntitySchemaBody,
     data: entitySchemaRecord,
   }),
-  'entitySchemas.get': one.read('', 'Get an entity schema', { data: entitySchemaRecord }),
+  'entitySchemas.get': withETag(one.read('', 'Get an entity schema', { data: entitySchemaRecord })),
   'entitySchemas.update': one.update('Update an entity schema; a schema in use cannot be renamed', {
     http: { bodyBytes: namedBytes },
     errors: ['entity_schema_exists', 'entity_schema_in_use'],

@@ -3,7 +3,7 @@ import type { ErrorCode } from '../errors/service-error.js';
 import { jsonObject } from '../json/json-schemas.js';
 import { eventInPath, versionInPath, worldInPath } from '../names/names.js';
 import { ordinal, recordId, recordTimes, sha256, storedName, timestamp } from '../records/fields.js';
-import { operationsAt } from '../rpc/operation.js';
+import { operationsAt, withETag } from '../rpc/operation.js';
 import {
   executionSettings,
   followUps,
@@ -71,13 +71,15 @@ const one = operationsAt(`${PATH}/:version`, 'Event versions', {
 
 export const versionRpcs = {
   'versions.list': all.list('', 'List the versions of an event', { item: versionRecord }),
-  'versions.create': all.create('Create the next version of an event', {
-    named: 'version',
-    errors: [...versionErrors, 'limit_reached', 'request_in_flight'],
-    body: versionBody,
-    data: versionRecord,
-  }),
-  'versions.get': one.read('', 'Get an event version', { data: versionRecord }),
+  'versions.create': withETag(
+    all.create('Create the next version of an event', {
+      named: 'version',
+      errors: [...versionErrors, 'limit_reached', 'request_in_flight'],
+      body: versionBody,
+      data: versionRecord,
+    }),
+  ),
+  'versions.get': withETag(one.read('', 'Get an event version', { data: versionRecord })),
   'versions.update': one.update('Update an unlocked event version; absent fields keep their values', {
     errors: [...versionErrors, 'version_locked'],
     body: versionBody,

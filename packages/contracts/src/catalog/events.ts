@@ -9,7 +9,7 @@ import {
   sentDescription,
   storedName,
 } from '../records/fields.js';
-import { operationsAt } from '../rpc/operation.js';
+import { operationsAt, withETag } from '../rpc/operation.js';
 import { versionErrors } from './event-versions.js';
 import { versionBody } from './version-parts.js';
 
@@ -58,12 +58,14 @@ const one = operationsAt('/api/worlds/:worldAddress/events/:eventName', 'Events'
 
 export const eventRpcs = {
   'events.list': all.list('', 'List the events of a world', { item: eventRecord }),
-  'events.create': all.create('Create an event with its first version', {
-    errors: ['event_exists', ...versionErrors, 'limit_reached', 'request_in_flight'],
-    body: createEventBody,
-    data: eventRecord,
-  }),
-  'events.get': one.read('', 'Get an event', { data: eventRecord }),
+  'events.create': withETag(
+    all.create('Create an event with its first version', {
+      errors: ['event_exists', ...versionErrors, 'limit_reached', 'request_in_flight'],
+      body: createEventBody,
+      data: eventRecord,
+    }),
+  ),
+  'events.get': withETag(one.read('', 'Get an event', { data: eventRecord })),
   'events.update': one.update('Update an event; a bound event cannot be renamed', {
     http: { bodyBytes: namedBytes },
     errors: ['event_exists', 'event_in_use'],

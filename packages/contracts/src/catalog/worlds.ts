@@ -12,7 +12,7 @@ import {
   storedName,
 } from '../records/fields.js';
 import { pageQuery } from '../records/pagination.js';
-import { OF_ACCOUNT, operationsAt } from '../rpc/operation.js';
+import { OF_ACCOUNT, operationsAt, withETag } from '../rpc/operation.js';
 
 const NAME = 'What the world is called; several worlds may have one name.';
 const DESCRIPTION = 'What the world is, for people. Null: no description.';
@@ -69,7 +69,7 @@ export const worldRpcs = {
     body: createWorldBody,
     data: worldRecord,
   }),
-  'worlds.get': one.read('', 'Get a world', { data: worldRecord }),
+  'worlds.get': withETag(one.read('', 'Get a world', { data: worldRecord })),
   'worlds.update': one.update('Update a world; absent fields keep their values', {
     http: { bodyBytes: worldBytes },
     body: updateWorldBody,

@@ -109,7 +109,7 @@ export function operationsAt<P extends z.ZodType = Nothing>(
       summary: string,
       { data, ...parts }: Parts<Q, H, B> & { data: D },
     ) => operation({ method, path, summary }, { ...writing, ...parts }, outcomeOf(data)),
-    /** Changes the thing itself, where it still has the `ETag` that the caller names. */
+    /** Changes the thing itself, where it still has the `ETag` that the caller names; answers its next one. */
     update: <D extends z.ZodType, B extends z.ZodType>(
       summary: string,
       { data, errors = [], ...parts }: Parts<Nothing, Nothing, B> & { data: D },
@@ -117,7 +117,7 @@ export function operationsAt<P extends z.ZodType = Nothing>(
       operation(
         { method: 'PUT', path: '', summary },
         { ...writing, ...parts, headers: ifMatch, errors: [...errors, 'revision_mismatch'] as const },
-        outcomeOf(data),
+        outcomeOf(data).extend({ etag }),
       ),
     /** Once for its Idempotency-Key. `named`: the member of the answer that names the new thing below this path. */
     create: <D extends z.ZodType, B extends z.ZodType>(
@@ -147,11 +147,17 @@ const warnings = z
   .max(MAX_FOUND)
   .optional()
   .describe('Likely mistakes in what was sent, which are allowed; absent without any.');
-const etag = z.string().optional();
+/** The gateway makes the header of it, and reads it at the end of a reply. */
+const etag = z.string();
 
-const answerOf = <D extends z.ZodType>(data: D) => z.strictObject({ data, message, etag });
-/** The answer to what sends something. The gateway reads the `etag` at its end. */
-const outcomeOf = <D extends z.ZodType>(data: D) => z.strictObject({ data, message, warnings, etag });
+const answerOf = <D extends z.ZodType>(data: D) => z.strictObject({ data, message });
+/** The answer to what sends something. */
+const outcomeOf = <D extends z.ZodType>(data: D) => z.strictObject({ data, message, warnings });
+
+/** The same operation, of which every answer has an `ETag`. */
+export const withETag = <O extends object, S extends z.core.$ZodLooseShape>(
+  operation: O & { reply: z.ZodObject<S, z.core.$strict> },
+) => ({ ...operation, reply: operation.reply.extend({ etag }) });
 
 const pageOf = <D extends z.ZodType, P extends z.ZodType>(item: D, pages: P) =>
   z.strictObject({

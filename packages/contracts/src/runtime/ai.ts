@@ -70,7 +70,7 @@ export const MAX_USAGE_DAYS = 92;
 export const aiUsageRpcs = {
   'deployments.usage': operationsAt(DEPLOYMENT_PATH, 'AI models', IN_DEPLOYMENT).read(
     '/usage',
-    'Get what AI models cost a deployment, by day and event',
+    'Get what AI models cost a deployment, by day and event, also once it is deleted',
     {
       access: { scope: 'read', relation: 'owner' },
       query: z.strictObject({

@@ -14,7 +14,7 @@ import {
   timestamp,
 } from '../records/fields.js';
 import { walletAddress } from '../records/wallet-address.js';
-import { operationsAt } from '../rpc/operation.js';
+import { operationsAt, withETag } from '../rpc/operation.js';
 import { type Rpc, rpc } from '../rpc/rpc.js';
 import { aiModelId } from './ai.js';
 import { bindingInput } from './bindings.js';
@@ -201,7 +201,7 @@ export const deploymentRpcs = {
     body: newDeployment,
     data: deploymentRecord,
   }),
-  'deployments.get': read('', 'Get a deployment', { data: deploymentRecord }),
+  'deployments.get': withETag(read('', 'Get a deployment', { data: deploymentRecord })),
   /**
    * What the caller, on whose behalf a service asks, is to a deployment. For services that store something of a
    * deployment: `deployment_not_found` where the caller may not see it.

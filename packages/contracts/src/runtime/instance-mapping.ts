@@ -20,8 +20,15 @@ const asked = {
     .max(2000)
     .optional()
     .describe(
-      'A CEL condition over `instance` and `id`: instances that satisfy it are mapped too, although they satisfy the schema. ' +
-        'Once mapped, an instance must satisfy it no more.',
+      'A CEL condition over `instance` (the state with its defaults) and `id`: instances that satisfy it are mapped too, ' +
+        'although they satisfy the schema. Once mapped, an instance must satisfy it no more.',
+    ),
+  fillDefaults: z
+    .boolean()
+    .optional()
+    .describe(
+      'True: the defaults of the schema are also written to instances that satisfy it without them, and nothing else of the ' +
+        'mapping. An instance that has a value for each default is left alone.',
     ),
   cursor: z
     .string()
@@ -53,7 +60,7 @@ export type InstanceMisfit = z.infer<typeof misfit>;
 
 const counts = {
   lookedAt: count.describe('Instances that this request looked at: 2,000 at most.'),
-  unfit: count.describe('Those of them that do not satisfy the schema, or that `where` selects.'),
+  unfit: count.describe('Those of them that do not satisfy the schema, that `where` selects, or that lack defaults where those are filled in.'),
   misfits: z.array(misfit).max(MOST_EXAMPLES).describe('The first 20 of those that are left unfit, and why.'),
   next: z
     .string()

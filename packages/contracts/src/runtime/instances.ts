@@ -15,7 +15,7 @@ import {
 } from '../records/fields.js';
 import { pageQuery } from '../records/pagination.js';
 import { ifMatch } from '../rpc/entity-tag.js';
-import { operationsAt, requestPath } from '../rpc/operation.js';
+import { operationsAt, requestPath, withETag } from '../rpc/operation.js';
 import { pastSeq } from './past-seq.js';
 import { eitherPagination, instanceQuery } from './queries.js';
 
@@ -98,49 +98,55 @@ export const instanceRpcs = {
       item: instanceRecord,
     },
   ),
-  'instances.create': all.create('Create an entity instance', {
-    http: {
-      bodyBytes: (limits) => limits.stateBytes + namedBytes(limits),
-      location: ({ params }, { instanceId, entitySchema }) =>
-        `${requestPath({ path: `${PATH}/:instanceId` }, { ...params, instanceId })}?entitySchema=${encodeURIComponent(String(entitySchema))}`,
-    },
-    errors: [
-      'unknown_entity_schema',
-      'invalid_state',
-      'entity_instance_exists',
-      'limit_reached',
-      'write_conflict',
-      'deployment_locked',
-    ],
-    body: newInstance,
-    data: instanceRecord,
-  }),
-  'instances.get': one.read('', 'Get an entity instance, current or at an earlier position of the history', {
-    errors: ['history_broken'],
-    query: z.strictObject({
-      ...whichSchema.shape,
-      atSeq: pastSeq.describe(
-        'The instance as it was after this entry of the journal. Absent: as it is now.',
-      ),
+  'instances.create': withETag(
+    all.create('Create an entity instance', {
+      http: {
+        bodyBytes: (limits) => limits.stateBytes + namedBytes(limits),
+        location: ({ params }, { instanceId, entitySchema }) =>
+          `${requestPath({ path: `${PATH}/:instanceId` }, { ...params, instanceId })}?entitySchema=${encodeURIComponent(String(entitySchema))}`,
+      },
+      errors: [
+        'unknown_entity_schema',
+        'invalid_state',
+        'entity_instance_exists',
+        'limit_reached',
+        'write_conflict',
+        'deployment_locked',
+      ],
+      body: newInstance,
+      data: instanceRecord,
     }),
-    data: instanceRecord,
-  }),
-  'instances.update': one.write('PUT', '', 'Replace the state of an entity instance', {
-    http: { bodyBytes: ({ stateBytes }) => stateBytes + 1024 },
-    errors: ['invalid_state', 'revision_mismatch', 'write_conflict', 'deployment_locked'],
-    query: whichSchema,
-    headers: ifMatch,
-    body: z
-      .strictObject({
-        state: jsonObject
-          .transform(inNfc)
-          .describe(
-            `The whole new state, stored as it is sent: what is left out is gone, and no default is filled in. ${SIZE}`,
-          ),
-      })
-      .meta({ id: 'ReplacedState', description: 'The state that replaces the present one.' }),
-    data: instanceRecord,
-  }),
+  ),
+  'instances.get': withETag(
+    one.read('', 'Get an entity instance, current or at an earlier position of the history', {
+      errors: ['history_broken'],
+      query: z.strictObject({
+        ...whichSchema.shape,
+        atSeq: pastSeq.describe(
+          'The instance as it was after this entry of the journal. Absent: as it is now.',
+        ),
+      }),
+      data: instanceRecord,
+    }),
+  ),
+  'instances.update': withETag(
+    one.write('PUT', '', 'Replace the state of an entity instance', {
+      http: { bodyBytes: ({ stateBytes }) => stateBytes + 1024 },
+      errors: ['invalid_state', 'revision_mismatch', 'write_conflict', 'deployment_locked'],
+      query: whichSchema,
+      headers: ifMatch,
+      body: z
+        .strictObject({
+          state: jsonObject
+            .transform(inNfc)
+            .describe(
+              `The whole new state, stored as it is sent: what is left out is gone, and no default is filled in. ${SIZE}`,
+            ),
+        })
+        .meta({ id: 'ReplacedState', description: 'The state that replaces the present one.' }),
+      data: instanceRecord,
+    }),
+  ),
   'instances.delete': one.remove('Delete an entity instance', {
     errors: ['revision_mismatch', 'write_conflict', 'deployment_locked'],
     query: whichSchema,

@@ -73,7 +73,7 @@ export type PaymentTotal = z.infer<typeof paymentTotal>;
 
 const listed = operationsAt(DEPLOYMENT_PATH, 'Payments', IN_DEPLOYMENT).list(
   '/payments',
-  'List the payments of a deployment, newest first, with the totals of each asset',
+  'List the payments of a deployment, newest first, with the totals of each asset, also once it is deleted',
   {
     access: { scope: 'read', relation: 'owner' },
     query: z.strictObject({

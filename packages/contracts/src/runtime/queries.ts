@@ -24,7 +24,7 @@ const where = expression
   );
 const orderBy = expression.describe(
   'Attributes, such as `wins desc, speed`; at most 4, ties by `id`. Numbers come before texts (by their first 256 ' +
-    'characters) and these before booleans; what is missing comes last. Needs `entitySchema`.',
+    'characters) and these before booleans; what is missing comes last. Needs `entitySchema`, except for the present list by `id` alone.',
 );
 const needed = soughtNameInQuery.describe('Name of the entity schema.');
 

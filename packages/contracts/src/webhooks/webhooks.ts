@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { DEPLOYMENT_PATH, deploymentPath, historyIdInPath, IN_DEPLOYMENT } from '../names/names.js';
 import { address, count, name, ordinal, recordTimes, storedName, timestamp } from '../records/fields.js';
 import { pageQuery } from '../records/pagination.js';
-import { operationsAt, requestPath } from '../rpc/operation.js';
-import { defineMessage, type HttpBinding } from '../rpc/rpc.js';
+import { operationsAt } from '../rpc/operation.js';
+import { defineMessage } from '../rpc/rpc.js';
 import { executionStatus } from '../runtime/journal.js';
 
 /** What holds for all webhooks; `GET /api/limits` shows it. */
@@ -137,18 +137,14 @@ const one = operationsAt(`${ROOT}/:webhookId`, TAG, {
   errors: [...IN_DEPLOYMENT.errors, 'webhook_not_found'],
 });
 
-/** A new webhook is not made once for an Idempotency-Key: its secret is stored encrypted alone. */
-const created: Partial<HttpBinding> = {
-  status: 201,
-  location: ({ params }, { id }) => requestPath({ path: `${ROOT}/:webhookId` }, { ...params, webhookId: id }),
-};
 const bodyBytes = () => 64 * 1024;
 
 export const webhookRpcs = {
   'webhooks.list': all.list('', 'List the webhooks of a deployment', { access: READ, item: webhookRecord }),
-  'webhooks.create': all.write('POST', '', 'Create a webhook; its secret is shown only once', {
-    http: { ...created, bodyBytes },
-    errors: ['limit_reached', 'webhooks_unavailable', 'what_if_refused'],
+  'webhooks.create': all.create('Create a webhook; its secret is shown only once', {
+    named: 'id',
+    http: { bodyBytes },
+    errors: ['limit_reached', 'webhooks_unavailable', 'what_if_refused', 'request_in_flight'],
     body: z
       .strictObject({
         url: webhookUrl,
@@ -176,7 +172,7 @@ export const webhookRpcs = {
   }),
   'webhooks.delete': one.remove('Delete a webhook and the list of its deliveries'),
   'webhooks.rotateSecret': one.write('POST', '/rotate-secret', 'Replace the secret of a webhook', {
-    errors: ['webhooks_unavailable'],
+    errors: ['webhooks_unavailable', 'limit_reached'],
     query: z.strictObject({
       graceSeconds: z
         .string()
@@ -184,7 +180,10 @@ export const webhookRpcs = {
         .transform(Number)
         .pipe(z.int().min(0).max(604_800))
         .optional()
-        .describe('Seconds that deliveries are signed with the old secret too. Absent: 86,400.'),
+        .describe(
+          'Seconds that deliveries are signed with the old secret too. Absent: 86,400. While the one before it signs still, ' +
+            'that is 409 `limit_reached`; 0 ends both at once.',
+        ),
     }),
     data: createdWebhook,
   }),

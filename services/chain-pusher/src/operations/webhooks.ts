@@ -3,6 +3,7 @@ import type { Bus } from '@orrery/bus';
 import {
   accountOf,
   type CallContext,
+  type CreatedWebhook,
   type Handlers,
   paginationOf,
   refuseDeepPage,
@@ -10,6 +11,8 @@ import {
   ServiceError,
   type webhookRpcs,
 } from '@orrery/contracts';
+import { keyedRequest } from '@orrery/database';
+import type { Clock } from '@orrery/service-kit';
 import type { AllowsAddress } from '../core/webhooks/address-rules.js';
 import type { Seal } from '../core/webhooks/seal.js';
 import { secretText } from '../core/webhooks/signature.js';
@@ -18,9 +21,9 @@ import type { Db } from '../store/tables/schema.js';
 import { type AskedFor, lastTried, listDeliveries, queueDelivery } from '../store/webhooks/delivery-store.js';
 import { replaceSecret } from '../store/webhooks/webhook-secrets.js';
 import {
+  createWebhook,
   deleteWebhook,
   findWebhook,
-  insertWebhook,
   listWebhooks,
   updateWebhook,
   type WebhookRow,
@@ -39,6 +42,7 @@ export interface WebhookDependencies {
   readonly db: Db;
   readonly bus: Pick<Bus, 'call'>;
   readonly allows: AllowsAddress;
+  readonly clock: Pick<Clock, 'now'>;
   /** Undefined where the operator has set no key. */
   readonly deliveries: Deliveries | undefined;
 }
@@ -48,7 +52,7 @@ const SECRET_BYTES = 32;
 const GRACE_SECONDS = 86_400;
 
 export function webhookHandlers(dependencies: WebhookDependencies): Handlers<typeof webhookRpcs> {
-  const { db, allows, deliveries } = dependencies;
+  const { db, allows, deliveries, clock } = dependencies;
   const ofOwner = async (params: Path, call: CallContext) => ownedBy(dependencies, params, call);
   const keyOf = async (params: Path & { webhookId: string }, call: CallContext) => ({
     deployment: await ofOwner(params, call),
@@ -80,21 +84,23 @@ export function webhookHandlers(dependencies: WebhookDependencies): Handlers<typ
       const { rows, total } = await listWebhooks(db, await ofOwner(params, call), query);
       return { data: rows.map(toWebhookRecord), pagination: paginationOf(query, total) };
     },
-    'webhooks.create': async ({ params, body }, call) => {
+    'webhooks.create': async ({ params, headers, body }, call) => {
       const deployment = await ofOwner(params, call);
       const { seal, headOf, changed } = sending();
       refuseLiteral(body.url, allows);
       await refuseFork(dependencies, params, call);
       const id = randomUUID();
-      const { secret, sealed } = newSecret(seal, id);
+      const { sealed } = newSecret(seal, id);
       const made = {
         ...{ id, deployment, secret: sealed },
         accountId: accountOf(call.caller) ?? null,
         head: await headOf(deployment),
       };
-      const row = await insertWebhook(db, made, body);
+      const [operation, key] = [`webhooks of ${deployment}`, headers['idempotency-key']];
+      const keyed = keyedRequest(operation, key, body, call.caller, clock.now());
+      const webhook = await createWebhook(db, keyed, made, body);
       changed(deployment);
-      return { data: { ...toWebhookRecord(row), secret } };
+      return { data: { ...webhook, secret: openFirst(seal, webhook) } };
     },
     'webhooks.get': async ({ params }, call) => ({
       data: toWebhookRecord(await findWebhook(db, await keyOf(params, call))),
@@ -149,6 +155,17 @@ async function ownedBy(
   if (relation !== 'owner')
     throw new ServiceError('forbidden', 'Only the owner of a deployment may do this.');
   return address;
+}
+
+/** The secret of the first answer. @throws `webhooks_unavailable` where its key is gone by now */
+function openFirst(seal: Seal, { id, secret }: CreatedWebhook): string {
+  const opened = seal.open(secret, id);
+  if (opened === undefined)
+    throw new ServiceError(
+      'webhooks_unavailable',
+      `The webhook ${id} was created, but the server has lost the key of its secret: replace the secret.`,
+    );
+  return opened;
 }
 
 /** @throws `what_if_refused` */

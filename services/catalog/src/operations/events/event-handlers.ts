@@ -69,7 +69,7 @@ async function createEvent(
   change: CallersChange,
   worldAddress: string,
   body: CreateEventBody,
-): Promise<{ data: EventRecord; message?: string }> {
+): Promise<{ data: EventRecord; etag: string }> {
   const { trx, now, limits } = change;
   const world = await ownWorld(change, worldAddress, 'editing');
   await addMember(trx, world.id, 'events', limits.eventsPerWorld);

@@ -1,3 +1,4 @@
+import { ServiceError } from '@orrery/contracts';
 import { transaction } from '@orrery/database';
 import { sql } from 'kysely';
 import type { Seal } from '../../core/webhooks/seal.js';
@@ -6,7 +7,7 @@ import { findWebhook, notFound, type WebhookKey, type WebhookRow } from './webho
 
 type Secrets = Pick<WebhookRow, 'id' | 'secret' | 'old_secret'>;
 
-/** The secret before signs too, for so many seconds, unless no key opens it. @throws `webhook_not_found` */
+/** The secret before signs too, for so many seconds, unless no key opens it. @throws `webhook_not_found`, `limit_reached` */
 export const replaceSecret = (
   db: Db,
   seal: Seal,
@@ -16,20 +17,39 @@ export const replaceSecret = (
 ): Promise<WebhookRow> =>
   transaction(db, async (trx) => {
     const { id } = await findWebhook(trx, key);
-    const { rows: known } =
-      await sql<Secrets>`select secret from webhooks where id = ${id} for update`.execute(trx);
-    const before = known[0]?.secret;
-    const isKept = graceSeconds > 0 && before !== undefined && seal.open(before, id) !== undefined;
+    const kept = graceSeconds > 0 ? await presentSecret(trx, seal, id) : null;
     const { rows } = await sql<WebhookRow>`
       update webhooks set
-        old_secret = ${isKept ? before : null},
-        old_secret_until = case when ${isKept}::boolean then now() + ${graceSeconds} * interval '1 second' end,
+        old_secret = ${kept},
+        old_secret_until = case when ${kept !== null}::boolean then now() + ${graceSeconds} * interval '1 second' end,
         secret = ${secret}, claim = null, claimed_until = null, updated_at = now()
       where id = ${id} returning *`.execute(trx);
     const [row] = rows;
     if (row === undefined) throw notFound();
     return row;
   });
+
+/**
+ * The secret that is to sign on; null where no key opens it. While the one before it signs there may be receivers that know
+ * no other. @throws `limit_reached`
+ */
+async function presentSecret(trx: Trx, seal: Seal, id: string): Promise<string | null> {
+  const { rows } = await sql<{ secret: string; until: Date | null }>`
+    select secret, case when old_secret_until > now() then old_secret_until end as until
+    from webhooks where id = ${id} for update`.execute(trx);
+  const [row] = rows;
+  if (row === undefined || seal.open(row.secret, id) === undefined) return null;
+  if (row.until !== null) throw twoSign(row.until);
+  return row.secret;
+}
+
+const twoSign = (until: Date) =>
+  new ServiceError(
+    'limit_reached',
+    `Deliveries are signed with two secrets until ${until.toISOString()}. Replace the secret after that, or now with ` +
+      'graceSeconds=0, which ends both.',
+    { facts: { until: until.toISOString() } },
+  );
 
 /** Secrets that are looked at in one transaction. */
 const RESEALED = 100;

@@ -1,7 +1,14 @@
-import { type RequestOf, ServiceError, WEBHOOK_LIMITS, type webhookRpcs } from '@orrery/contracts';
-import { countUpTo, page, transaction } from '@orrery/database';
+import {
+  type CreatedWebhook,
+  type RequestOf,
+  ServiceError,
+  WEBHOOK_LIMITS,
+  type webhookRpcs,
+} from '@orrery/contracts';
+import { answerOnce, countUpTo, type KeyedRequest, page, transaction } from '@orrery/database';
 import { type Selectable, sql } from 'kysely';
-import type { ChainPusherSchema, Db } from '../tables/schema.js';
+import { toWebhookRecord } from '../../core/webhooks/webhook-record.js';
+import type { ChainPusherSchema, Db, Trx } from '../tables/schema.js';
 
 export type WebhookRow = Selectable<ChainPusherSchema['webhooks']>;
 type Body<Name extends keyof typeof webhookRpcs> = RequestOf<(typeof webhookRpcs)[Name]>['body'];
@@ -47,39 +54,53 @@ export interface NewWebhook extends WebhookKey {
   readonly head: { readonly seq: number; readonly hash: string | null };
 }
 
-/** @throws `limit_reached` */
+/** The webhook with its secret, encrypted; that of the first request where the key comes again. @throws `limit_reached` */
+export const createWebhook = (
+  db: Db,
+  keyed: KeyedRequest | undefined,
+  made: NewWebhook,
+  body: Body<'webhooks.create'>,
+): Promise<CreatedWebhook> =>
+  transaction(db, (trx) =>
+    answerOnce(trx, keyed, async () => {
+      await refuseTooMany(trx, made);
+      return { ...toWebhookRecord(await insertWebhook(trx, made, body)), secret: made.secret };
+    }),
+  );
+
+async function refuseTooMany(trx: Trx, { deployment }: NewWebhook): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`webhooks ${deployment}`}, 0))`.execute(trx);
+  const { total } = await countUpTo(trx, trx.selectFrom('webhooks').where('deployment', '=', deployment));
+  if (total >= WEBHOOK_LIMITS.perDeployment)
+    throw new ServiceError(
+      'limit_reached',
+      `A deployment may have at most ${WEBHOOK_LIMITS.perDeployment} webhooks.`,
+    );
+}
+
 export const insertWebhook = (
   db: Db,
   { id, deployment, accountId, secret, head }: NewWebhook,
   { url, events, status }: Body<'webhooks.create'>,
 ): Promise<WebhookRow> =>
-  transaction(db, async (trx) => {
-    await sql`select pg_advisory_xact_lock(hashtextextended(${`webhooks ${deployment}`}, 0))`.execute(trx);
-    const { total } = await countUpTo(trx, trx.selectFrom('webhooks').where('deployment', '=', deployment));
-    if (total >= WEBHOOK_LIMITS.perDeployment)
-      throw new ServiceError(
-        'limit_reached',
-        `A deployment may have at most ${WEBHOOK_LIMITS.perDeployment} webhooks.`,
-      );
-    return trx
-      .insertInto('webhooks')
-      .values({
-        id,
-        deployment,
-        account_id: accountId,
-        url: new URL(url).href,
-        events: jsonOf(events),
-        status: status ?? null,
-        secret,
-        seq: head.seq,
-        hash: head.hash,
-        head_seq: head.seq,
-        // What was committed meanwhile is looked for at once.
-        due_at: sql<Date>`now()`,
-      })
-      .returningAll()
-      .executeTakeFirstOrThrow();
-  });
+  db
+    .insertInto('webhooks')
+    .values({
+      id,
+      deployment,
+      account_id: accountId,
+      url: new URL(url).href,
+      events: jsonOf(events),
+      status: status ?? null,
+      secret,
+      seq: head.seq,
+      hash: head.hash,
+      head_seq: head.seq,
+      // What was committed meanwhile is looked for at once.
+      due_at: sql<Date>`now()`,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow();
 
 const jsonOf = (value: unknown): string | null => (value == null ? null : JSON.stringify(value));
 

@@ -40,7 +40,7 @@ export interface OperationReply {
   pagination?: unknown;
   /** Sums over a whole list. */
   totals?: unknown;
-  /** Revision for the `ETag`, quoted or bare. */
+  /** The `ETag`, quoted or bare. */
   etag?: string | undefined;
   /** In place of all others: the JSON object of them, of which nothing was read. */
   text?: string;

@@ -51,7 +51,7 @@ const HEADERS = {
   },
   Location: { description: 'The path of the created resource or of the accepted execution', ...text },
   PreferenceApplied: { description: 'The preference of the `Prefer` header that was applied', ...text },
-  ETag: { description: 'The revision in quotes, for use in If-Match', ...text },
+  ETag: { description: 'Names what the record is now, in quotes, for use in If-Match', ...text },
   EntityTag: { description: 'Names the state of the answer, for use in If-None-Match', ...text },
   PaymentRequired: { description: 'What to pay and how, for x402 version 2: base64 of its JSON', ...text },
   PaymentResponse: {

@@ -19,10 +19,7 @@ export function successResponses(rpc: RoutedRpc, book: SchemaBook): Record<strin
       'PAYMENT-RESPONSE': header('PaymentResponse'),
       'X-PAYMENT-RESPONSE': header('XPaymentResponse'),
     }),
-    ...(isConditional(rpc)
-      ? { ETag: header('EntityTag') }
-      : etag !== undefined &&
-        /\/entity-instances(\/:instanceId)?$/.test(rpc.http.path) && { ETag: header('ETag') }),
+    ...(isConditional(rpc) ? { ETag: header('EntityTag') } : etag !== undefined && { ETag: header('ETag') }),
   };
   if (rpc.http.stream !== undefined)
     return { [rpc.http.status]: { description: 'OK', headers, content: eventStream(rpc.http.stream, book) } };

@@ -13,6 +13,7 @@ import type { ModelList } from '../../core/prompting/model.js';
 import { dayOf, readUsage } from '../../store/runs/usage-store.js';
 import type { RuntimeContext } from '../context.js';
 
+/** Also of a deleted deployment: its models have cost what they have cost. */
 export const usageReads = ({ db, clock, access }: RuntimeContext): Handlers<typeof aiUsageRpcs> => ({
   'deployments.usage': async ({ params, query }, { caller }) => {
     const { id } = await access.ownedHere(params, caller);

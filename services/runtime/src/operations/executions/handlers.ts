@@ -117,13 +117,14 @@ const NEVER_ASYNC =
 
 export const executionReads = ({ db, access }: RuntimeContext): Handlers<Reads> => ({
   'executions.get': async ({ params }, { caller }) => {
-    const deployment = await access.ownedHere(params, caller);
+    const deployment = await access.ownedNow(params, caller);
     const row = isUuid(params.executionId) ? await readRun(db, params.executionId) : undefined;
     if (row?.deployment_id !== deployment.id) throw new ServiceError('execution_not_found');
     return { data: recordOfRun(row) };
   },
 });
 
+/** Also of a deleted deployment: what was charged stays charged, and a refund may fall due later. */
 export const paymentReads = ({ db, access }: RuntimeContext): Handlers<typeof paymentRpcs> => ({
   'payments.list': async ({ params, query }, { caller }) => {
     const { id } = await access.ownedHere(params, caller);

@@ -11,12 +11,12 @@ export const timerReads = ({
   access,
 }: RuntimeContext): Handlers<Pick<typeof timerRpcs, 'timers.list' | 'timers.get'>> => ({
   'timers.list': async ({ params, query }, { caller }) => {
-    const { id } = await access.ownedHere(params, caller);
+    const { id } = await access.ownedNow(params, caller);
     refuseDeepPage(query);
     return listTimers(db, id, query);
   },
   'timers.get': async ({ params }, { caller }) => {
-    const { id } = await access.ownedHere(params, caller);
+    const { id } = await access.ownedNow(params, caller);
     const data = isUuid(params.timerId) ? await readTimer(db, id, params.timerId) : undefined;
     if (data === undefined) throw new ServiceError('timer_not_found');
     return { data };

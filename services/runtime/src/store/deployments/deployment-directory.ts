@@ -128,28 +128,35 @@ export function createDeploymentAccess(
     if (found === undefined) throw notFound();
     if (found.ownerAccountId === accountOf(caller)) return found;
     await visible(path, caller);
-    throw new ServiceError('forbidden', 'Only the owner of a deployment may do this.');
+    throw notTheirs();
+  };
+  const see = async (path: DeploymentPath, caller: Caller): Promise<SeenDeployment> => {
+    const row = await visibleBy(seenRow, path, caller);
+    const {
+      id,
+      address,
+      source,
+      isLLMPublic,
+      isCodePublic,
+      owner_account_id,
+      world_id: worldId,
+      world_address: worldAddress,
+    } = row;
+    const isOwner = owner_account_id === accountOf(caller);
+    return { id, address, worldId, worldAddress, source, isLLMPublic, isCodePublic, isOwner };
   };
   return {
     visible,
-    see: async (path: DeploymentPath, caller: Caller): Promise<SeenDeployment> => {
-      const row = await visibleBy(seenRow, path, caller);
-      const {
-        id,
-        address,
-        source,
-        isLLMPublic,
-        isCodePublic,
-        owner_account_id,
-        world_id: worldId,
-        world_address: worldAddress,
-      } = row;
-      const isOwner = owner_account_id === accountOf(caller);
-      return { id, address, worldId, worldAddress, source, isLLMPublic, isCodePublic, isOwner };
-    },
+    see,
     /** @throws `deployment_not_found` for what is absent or not visible, `forbidden` for what is visible. */
     owned,
-    /** The same for a read in this database: one that has left is not found, although it is remembered. */
+    /** The same for a read in this database. @throws `deployment_not_found` also for what is deleted */
+    ownedNow: async (path: DeploymentPath, caller: Caller): Promise<SeenDeployment> => {
+      const seen = await see(path, caller);
+      if (!seen.isOwner) throw notTheirs();
+      return seen;
+    },
+    /** The same also of what is deleted: one that has left this database is not found, although it is remembered. */
     ownedHere: async (path: DeploymentPath, caller: Caller): Promise<KnownDeployment> => {
       const found = await owned(path, caller);
       if (!(await isHere(partitionOf(found.id)))) throw notFound();
@@ -157,6 +164,8 @@ export function createDeploymentAccess(
     },
   };
 }
+
+const notTheirs = () => new ServiceError('forbidden', 'Only the owner of a deployment may do this.');
 
 type Visible = Pick<DeploymentRow, 'world_id' | 'world_address' | 'owner_account_id' | 'is_public'>;
 type ByReference<Row> = (db: Db, reference: Reference) => Promise<Row[]>;
