@@ -59,12 +59,18 @@ async function get(deployment, path = '') {
   }
 }
 
-async function journalOf(deployment) {
-  const entries = [];
-  for (let after = ''; ; after = `&after=${entries.at(-1).seq}`) {
-    const { data: page } = await get(deployment, `/history?include=all&limit=40${after}`);
-    entries.push(...page);
-    if (page.length < 40) return entries.reverse();
+/** The seq of the last entry; 0 where there is none. */
+const lastSeq = async (deployment) =>
+  (await get(deployment, '/history?include=all&limit=1')).data[0]?.seq ?? 0;
+
+/** Entries in order of seq. The list is newest first: those after `seq` are the end of what comes before `seq` + 41. */
+async function* journalOf(deployment, until) {
+  for (let seq = 0; seq < until; ) {
+    const { data } = await get(deployment, `/history?include=all&limit=40&after=${seq + 41}`);
+    const next = data.filter((entry) => entry.seq > seq && entry.seq <= until).reverse();
+    if (next.length === 0) return;
+    yield* next;
+    seq = next.at(-1).seq;
   }
 }
 
@@ -120,8 +126,11 @@ function createSeedCheck() {
   return { seeds, next };
 }
 
-/** States and revisions after entry `until`, by schema and instanceId; every entry up to it is checked. */
-async function fold(deployment, until = Infinity) {
+/**
+ * States and revisions after entry `until`, by schema and instanceId; every entry up to it is checked. `recent` has what
+ * each instance was at some time while entries after `since` came.
+ */
+async function fold(deployment, until, since = until) {
   const { address: name, source } = (await get(deployment)).data;
   check(
     /^\d+$/.test(deployment) || name === deployment.toLowerCase(),
@@ -130,8 +139,13 @@ async function fold(deployment, until = Infinity) {
   const states = source ? await snapshot(source) : new Map();
   let prevHash = sha256(canonical({ deployment: name, source }));
   let seq = 0;
+  const recent = new Map();
+  const note = (change) => {
+    const key = keyOf(change);
+    if (seq > since) recent.set(key, (recent.get(key) ?? new Set()).add(canonical(states.get(key))));
+  };
   const { seeds, next: checkSeed } = createSeedCheck();
-  for (const entry of (await journalOf(deployment)).filter((one) => one.seq <= until)) {
+  for await (const entry of journalOf(deployment, until)) {
     check(entry.seq === ++seq && entry.prevHash === prevHash, `entry ${seq} does not follow the one before`);
     check(entry.deployment === name, `entry ${seq} is of another deployment`);
     const added = ADDED.split(' ').filter((member) => entry[member] !== undefined);
@@ -141,15 +155,22 @@ async function fold(deployment, until = Infinity) {
     );
     prevHash = sha256(canonical(covered));
     check(prevHash === entry.hash, `the hash of entry ${seq} does not cover it`);
-    for (const change of entry.changes) apply(states, change);
+    for (const change of entry.changes) {
+      note(change);
+      apply(states, change);
+      note(change);
+    }
     checkSeed(entry);
   }
-  check(until === Infinity || seq === until, `entry ${seq + 1} is missing`);
-  return { states, entries: seq, seeds };
+  check(seq === until, `entry ${seq + 1} is missing`);
+  return { states, recent, entries: seq, seeds };
 }
 
-function apply(states, { entitySchema, instanceId, op, set, unset, revision }) {
-  const key = JSON.stringify([entitySchema, instanceId]);
+const keyOf = ({ entitySchema, instanceId }) => JSON.stringify([entitySchema, instanceId]);
+
+function apply(states, change) {
+  const { op, set, unset, revision } = change;
+  const key = keyOf(change);
   const before = states.get(key);
   check((before !== undefined) === (op !== 'create'), `${op} of ${key} cannot be`);
   check(revision === (before?.revision ?? 0) + 1, `${op} of ${key} has not the next revision`);
@@ -170,23 +191,25 @@ async function snapshot({ address: original, seq, snapshotHash }) {
   return new Map([...states].map(([key, { state }]) => [key, { state, revision: 1 }]));
 }
 
-/** All instances that are shown, page by page. */
-async function* shownInstances() {
-  for (let page = 1; ; page++) {
-    const { data, pagination } = await get(address, `/entity-instances?limit=100&page=${page}`);
-    yield* data;
-    if (data.length < 100 || page >= (pagination?.totalPages ?? Infinity)) return;
+/** All instances that are shown. Each page begins behind the last of the one before: what is there all the time is in one. */
+async function shownInstances() {
+  const shown = new Map();
+  for (let cursor = ''; cursor !== null; ) {
+    const { data, pagination } = await get(address, `/entity-instances?orderBy=id&limit=100${cursor}`);
+    for (const { state, revision, ...name } of data) shown.set(keyOf(name), canonical({ state, revision }));
+    cursor = pagination.next && `&cursor=${encodeURIComponent(pagination.next)}`;
   }
+  return shown;
 }
 
-const { states, entries, seeds } = await fold(address);
-const shown = new Set();
-for await (const { entitySchema, instanceId, state, revision } of shownInstances()) {
-  const key = JSON.stringify([entitySchema, instanceId]);
-  const isSame = states.has(key) && canonical(states.get(key)) === canonical({ state, revision });
-  check(isSame, `${entitySchema}:${instanceId} is not what its changes say`);
-  shown.add(key);
-}
-check(shown.size === states.size, 'an instance is missing');
+// The deployment may change meanwhile: an instance may be as it was at any time since the first was read.
+const since = await lastSeq(address);
+const shown = await shownInstances();
+const { states, recent, entries, seeds } = await fold(address, await lastSeq(address), since);
+const isRight = (key) =>
+  recent.get(key)?.has(shown.get(key)) ?? canonical(states.get(key)) === shown.get(key);
+for (const key of shown.keys())
+  check(isRight(key), `${JSON.parse(key).join(':')} is not what its changes say`);
+for (const key of states.keys()) check(isRight(key), 'an instance is missing');
 const drew = Object.values(seeds).some((count) => count > 0) && { seeds };
 process.stdout.write(`${JSON.stringify({ valid: true, entries, instances: shown.size, ...drew })}\n`);

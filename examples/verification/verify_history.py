@@ -139,14 +139,13 @@ class Server:
             more = {"after": page[-1]["seq"]}
 
     def instances(self, address):
-        found, page = [], 1
+        found, more = [], {}
         while True:
-            answer = self.get(address, "/entity-instances", limit=100, page=page)
-            rows = answer["data"]
-            found += rows
-            if len(rows) < 100 or page >= answer["pagination"]["totalPages"]:
+            answer = self.get(address, "/entity-instances", orderBy="id", limit=100, **more)
+            found += answer["data"]
+            if answer["pagination"]["next"] is None:
                 return found
-            page += 1
+            more = {"cursor": answer["pagination"]["next"]}
 
 
 class Folder:

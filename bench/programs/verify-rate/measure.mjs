@@ -132,8 +132,7 @@ function serverOf({ entries, shown }) {
     `{"success":true,"data":${data},"pagination":{"page":1,"limit":100,"total":1,"totalPages":1}}`;
   const answerTo = ({ pathname, searchParams }) => {
     if (pathname.includes('/definitions/')) return JSON.stringify(definition);
-    if (pathname.endsWith('/entity-instances'))
-      return searchParams.get('page') === '1' ? JSON.stringify(shown) : '[]';
+    if (pathname.endsWith('/entity-instances')) return JSON.stringify(shown);
     if (!pathname.endsWith('/history'))
       return JSON.stringify({ address: ADDRESS, worldAddress: WORLD, source: null });
     const before = Math.min(Number(searchParams.get('after') ?? Infinity) - 1, texts.length);

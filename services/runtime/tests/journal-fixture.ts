@@ -73,7 +73,10 @@ export async function plantDeployment(db: TestDb, source: DeploymentSource | nul
   const instances = new Map<string, InstanceState>();
   let rowId = 0;
 
-  async function add({ pushes, llm, v = 2, ...parts }: DraftParts = {}): Promise<number> {
+  async function add(
+    { pushes, llm, v = 2, ...parts }: DraftParts = {},
+    { storesInstances = true } = {},
+  ): Promise<number> {
     const draft: JournalEntryDraft = {
       deployment: address,
       id: randomUUID(),
@@ -133,7 +136,7 @@ export async function plantDeployment(db: TestDb, source: DeploymentSource | nul
         recorded: draft.recorded === undefined ? null : jsonb(draft.recorded as JsonObject),
       })
       .execute();
-    await storeInstances(draft.changes, entry.seq);
+    if (storesInstances) await storeInstances(draft.changes, entry.seq);
     await saveHead();
     return entry.seq;
   }

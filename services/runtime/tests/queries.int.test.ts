@@ -25,7 +25,7 @@ import { QueryWork } from '../src/store/deployments/queries/query-work.js';
 import type { RuntimeSchema } from '../src/store/tables/schema.js';
 import { attribute } from './fake-catalog.js';
 import { drawFrom, randomCondition, randomOrder, randomState, seeded } from './random-conditions.js';
-import { OTHER, plantDeployment, prepareHouse, refusalOf } from './running-runtime.js';
+import { codeOf, OTHER, plantDeployment, prepareHouse, refusalOf } from './running-runtime.js';
 
 const house = await prepareHouse();
 const logger = createLogger({ service: 'test', level: 'error' });
@@ -211,6 +211,21 @@ describe('a query over HTTP parameters', async () => {
     expect([other.code, other.errors[0]?.pointer]).toEqual(['validation_failed', '#query/cursor']);
   });
 
+  it('goes on by cursor through the instances of all schemas, which have their ids in common', async () => {
+    const query = { entitySchema: undefined, orderBy: 'id', limit: 2, count: 'true' };
+    const pages: string[] = [];
+    for (let cursor: string | null | undefined; cursor !== null; ) {
+      const { data, pagination } = await list({ ...query, cursor });
+      const { next, total } = pagination as { next: string | null; total: number };
+      expect(total).toBe(5);
+      pages.push(data.map(({ entitySchema, instanceId }) => `${entitySchema}:${instanceId}`).join(' '));
+      cursor = next;
+    }
+    expect(pages).toEqual(['counter:A horse:A', 'horse:B horse:C', 'horse:D']);
+    const { next } = (await list(query)).pagination as { next: string };
+    expect(await codeOf(list({ orderBy: 'id', cursor: next }))).toBe('validation_failed');
+  });
+
   it.each([
     [{ where: 'wins > 3' }, 'validation_failed', '#query/where'],
     [{ where: 'instance.wins +' }, 'validation_failed', '#query/where'],
@@ -221,6 +236,11 @@ describe('a query over HTTP parameters', async () => {
     [{ orderBy: 'wins,' }, 'validation_failed', '#query/orderBy'],
     [{ orderBy: 'wins', cursor: 'bm9uZQ' }, 'validation_failed', '#query/cursor'],
     [{ entitySchema: undefined, orderBy: 'wins' }, 'validation_failed', '#query/entitySchema'],
+    [{ entitySchema: undefined, orderBy: 'id desc' }, 'validation_failed', '#query/entitySchema'],
+    [{ entitySchema: undefined, orderBy: 'id', where: 'true' }, 'validation_failed', '#query/entitySchema'],
+    [{ entitySchema: undefined, orderBy: 'id', atSeq: 1 }, 'validation_failed', '#query/entitySchema'],
+    [{ entitySchema: undefined, orderBy: 'id', cursor: 'bm9uZQ' }, 'validation_failed', '#query/cursor'],
+    [{ entitySchema: undefined, orderBy: 'id', page: 2 }, 'conflicting_fields', undefined],
     [{ orderBy: 'wins', page: 2 }, 'conflicting_fields', undefined],
   ])('refuses %j', async (query, code, pointer) => {
     const refusal = await refusalOf(list(query));
@@ -270,6 +290,7 @@ describe('a query over HTTP parameters', async () => {
     const query = { entitySchema: 'horse', orderBy: 'wins' };
     const asked = [
       house.call('instances.list', { params, query }, { accountId: OTHER }),
+      house.call('instances.list', { params, query: { orderBy: 'id' } }, { accountId: OTHER }),
       house.call('instances.aggregate', { params, query: { entitySchema: 'horse' } }, { accountId: OTHER }),
       house.call('instances.rank', { params: { ...params, instanceId: 'A' }, query }, { accountId: OTHER }),
     ];

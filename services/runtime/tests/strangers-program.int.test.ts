@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { type DeploymentSource, type HistoryQuery, historyQuery } from '@orrery/contracts';
 import { sql } from 'kysely';
 import { afterAll, beforeEach, expect, test } from 'vitest';
+import { instancesByKey } from '../src/store/deployments/instance-store.js';
 import { listHistory } from '../src/store/journal/history.js';
 import { snapshotAt, snapshotHasher } from '../src/store/journal/past-states.js';
 import { openRuntimeDatabase, type PlantedDeployment, plantDeployment } from './journal-fixture.js';
@@ -19,8 +20,12 @@ afterAll(() => server.close());
 let disguise = (_what: string, rows: readonly object[]): readonly object[] => rows;
 /** How many requests it refuses from now on. */
 let tooOften = 0;
+/** What happens before each of the next pages of instances. */
+let meanwhile: (() => Promise<void>)[] = [];
+let largestPage = 100;
 beforeEach(() => {
   disguise = (_, rows) => rows;
+  largestPage = 100;
 });
 
 /** As much of the HTTP interface as the program reads. */
@@ -51,25 +56,23 @@ async function answer(
     const { data } = await listHistory(db, deployment, historyQuery.parse(query) as HistoryQuery);
     return { data: disguise(what, data) };
   }
-  const page = Number(query['page']);
-  const shown = disguise(what, await instancesOf(id));
-  const pagination = { page, limit: 100, total: shown.length, totalPages: Math.ceil(shown.length / 100) };
-  // As the service refuses one that is too deep.
-  if (page > Math.max(1, pagination.totalPages)) return undefined;
-  return { data: shown.slice((page - 1) * 100, page * 100), pagination };
+  // Pages by their numbers end at 100,000 instances.
+  if (query['orderBy'] !== 'id' || query['page'] !== undefined) return undefined;
+  await meanwhile.shift()?.();
+  const { rows, next } = await instancesBehind(
+    id,
+    Math.min(Number(query['limit']), largestPage),
+    query['cursor'],
+  );
+  return { data: disguise(what, rows), pagination: { limit: 100, next } };
 }
 
-async function instancesOf(id: number): Promise<object[]> {
-  const rows = await db
-    .selectFrom('instances')
-    .selectAll()
-    .where('deployment_id', '=', id)
-    .orderBy('id')
-    .execute();
-  return rows.map(({ entity_schema, instance_id, state, revision }) => ({
-    ...{ entitySchema: entity_schema, instanceId: instance_id },
-    ...{ state, revision },
-  }));
+/** A page and its cursor, which is here the name of its last instance. */
+async function instancesBehind(id: number, limit: number, cursor: string | undefined) {
+  const after = cursor === undefined ? undefined : JSON.parse(cursor);
+  const rows = await instancesByKey(db, id, limit, after);
+  const { entitySchema, instanceId } = rows.at(-1) ?? {};
+  return { rows, next: rows.length < limit ? null : JSON.stringify({ entitySchema, instanceId }) };
 }
 
 const program = new URL('../../../docs/verify-history.mjs', import.meta.url).pathname;
@@ -185,12 +188,45 @@ test('it reads names that are written with escapes as they are, and asks again w
   expect(await verify(race)).toMatch(/answers 429$/);
 });
 
-test('it asks for no page after the last one, which the service may refuse', async () => {
+test('it compares more instances than pages by their numbers reach', async () => {
   const race = await plant();
+  const MANY = 100_001;
   const created = { entitySchema: 'horse', op: 'create', set: {}, unset: [], revision: 1, state: {} };
-  const changes = Array.from({ length: 100 }, (_, at) => ({ ...created, instanceId: `H${at}` }));
-  await race.add({ changes: changes as never });
-  expect(JSON.parse(await verify(race))).toMatchObject({ valid: true, instances: 100 });
+  for (let first = 0; first < MANY; first += 500) {
+    const some = Array.from({ length: Math.min(500, MANY - first) }, (_, at) => `H${first + at}`);
+    const changes = some.map((instanceId) => ({ ...created, instanceId }));
+    await race.add({ changes: changes as never }, { storesInstances: false });
+  }
+  await sql`
+    insert into instances (id, deployment_id, entity_schema, instance_id, state, revision, created_at, updated_at)
+    select 1000000 + n, ${race.id}, 'horse', 'H' || n, '{}', 1, now(), now()
+    from generate_series(0, ${MANY - 1}::integer) n`.execute(db);
+  await sql`analyze instances`.execute(db);
+  expect(JSON.parse(await verify(race))).toEqual({ valid: true, entries: 201, instances: MANY });
+});
+
+test('it takes an instance as it was at any time since the first was read', async () => {
+  const race = await plantRace();
+  largestPage = 2;
+  const wins = { wins: 1000 };
+  meanwhile = [
+    async () => {},
+    // The first page had 1 and 2.
+    async () => {
+      await race.write('H1', wins);
+      await race.write('H2', null);
+      await race.write('H3', wins);
+      await race.write('H3', { wins: 1001 });
+      await race.write('H0', wins);
+    },
+    async () => {
+      await race.write('H3', { wins: 1002 });
+      await race.write('H5', null);
+      await race.write('H9', wins);
+    },
+  ];
+  expect(JSON.parse(await verify(race))).toMatchObject({ valid: true, entries: 70 });
+  expect(meanwhile).toEqual([]);
 });
 
 test('it takes another secret than that of the commitment for no reveal, as the service does', async () => {

@@ -37,27 +37,38 @@ const instance = (instanceId: string, n: number) => ({
   revision: 1,
 });
 
-/** Answers as the service does, with the given list of instances and those that are there one by one. */
-const serviceOf =
-  (entries: Entry[], listed: object[], alone: Record<string, object>): Step =>
-  (reply, request) => {
-    const { pathname, searchParams } = new URL(request.url, 'http://localhost');
-    const [, , name] = pathname.split(/\/deployments\/[^/]+/)[1]?.split('/') ?? [];
-    const after = Number(searchParams.get('after') ?? Number.POSITIVE_INFINITY);
-    const page = entries.filter(({ seq }) => seq < after).reverse();
-    const known = pathname.endsWith('/history')
-      ? page.slice(0, Number(searchParams.get('limit')))
-      : pathname.endsWith('/entity-instances')
-        ? listed
-        : name === undefined
-          ? { address: ADDRESS, worldAddress: '0xdef', source: null }
-          : alone[name];
-    const step = known === undefined ? refusing(404, 'entity_instance_not_found') : answering(known);
-    step(reply, request);
-  };
+/** The pages of the list of instances, each with the entries that come before it is read. */
+type Pages = readonly { readonly listed: object[]; readonly meanwhile?: Entry[] }[];
 
-async function clientOf(entries: Entry[], listed: object[] = [], alone: Record<string, object> = {}) {
-  const server = await startScriptedServer(serviceOf(entries, listed, alone));
+/** Answers as the service does: pages by cursor alone, since those by number end at 100,000 instances. */
+function serviceOf(entries: Entry[], pages: Pages): Step {
+  const journal = [...entries];
+  return (reply, request) => {
+    const { pathname, searchParams } = new URL(request.url, 'http://localhost');
+    const after = Number(searchParams.get('after') ?? Number.POSITIVE_INFINITY);
+    if (pathname.endsWith('/entity-instances')) {
+      const at = Number(searchParams.get('cursor') ?? 0);
+      const { listed = [], meanwhile = [] } = pages[at] ?? {};
+      journal.push(...meanwhile);
+      const isAsked = searchParams.get('orderBy') === 'id' && !searchParams.has('page');
+      const pagination = { limit: 100, next: at + 1 < pages.length ? String(at + 1) : null };
+      return (isAsked ? answering(listed, 200, { pagination }) : refusing(400, 'page_too_deep'))(
+        reply,
+        request,
+      );
+    }
+    const known = pathname.endsWith('/history')
+      ? journal
+          .filter(({ seq }) => seq < after)
+          .reverse()
+          .slice(0, Number(searchParams.get('limit')))
+      : { address: ADDRESS, worldAddress: '0xdef', source: null };
+    answering(known)(reply, request);
+  };
+}
+
+async function clientOf(entries: Entry[], pages: Pages = []) {
+  const server = await startScriptedServer(serviceOf(entries, pages));
   onTestFinished(() => server[Symbol.asyncDispose]());
   return createOrrery({ url: server.url, token: 'secret' });
 }
@@ -71,13 +82,23 @@ async function verifyPublished(...served: Parameters<typeof clientOf>) {
   return (await clientOf(...served)).published(ADDRESS).verifyHistory();
 }
 
-it('reads an instance alone that the pages lack, since another one may have been deleted between two pages', async () => {
-  const entries = await journalOf('A', 'B');
-  const alone = { B: instance('B', 1) };
-  const holds = { valid: true, entries: 2, instances: 2, hash: entries[1]?.hash };
-  expect(await verify(entries, [instance('A', 0)], alone)).toMatchObject(holds);
-  const lacks = { deployment: ADDRESS, seq: 2, what: 'instance_differs', instance: 'horse:B' };
-  expect((await verify(entries, [instance('A', 0)], {})).firstDivergence).toEqual(lacks);
+it('reads the instances by cursors, and takes each as it was at any time since the first was read', async () => {
+  const all = await journalOf('A', 'B', 'C', 'D');
+  const [before, meanwhile] = [all.slice(0, 2), all.slice(2)];
+  const pages = [{ listed: [instance('A', 0)] }, { meanwhile, listed: [instance('B', 1), instance('D', 3)] }];
+  const holds = { valid: true, entries: 4, instances: 3, hash: all[3]?.hash };
+  expect(await verify(before, pages)).toMatchObject(holds);
+  const differs = { deployment: ADDRESS, seq: 4, what: 'instance_differs' };
+  const wrong = [pages[0], { meanwhile, listed: [instance('B', 1), instance('D', 4)] }] as Pages;
+  expect((await verify(before, wrong)).firstDivergence).toEqual({ ...differs, instance: 'horse:D' });
+  const lacks = [pages[0], { meanwhile, listed: [instance('C', 2)] }] as Pages;
+  expect((await verify(before, lacks)).firstDivergence).toEqual({ ...differs, instance: 'horse:B' });
+  const added = [{ listed: [instance('A', 0), instance('B', 1), instance('X', 0)] }];
+  expect((await verify(before, added)).firstDivergence).toEqual({
+    ...differs,
+    seq: 2,
+    instance: 'horse:X',
+  });
 });
 
 it('reads names that are written with escapes as they are, whatever was parsed before', async () => {
@@ -88,11 +109,11 @@ it('reads names that are written with escapes as they are, whatever was parsed b
   const entry = { ...first, changes: [{ ...first?.changes[0], set }] } as Entry;
   const entries = [{ ...entry, hash: await hashOf(entry) }];
   const shown = { entitySchema: 'horse', instanceId: 'A', state: set, revision: 1 };
-  expect(await verify(entries, [shown], {})).toMatchObject({ valid: true, instances: 1 });
+  expect(await verify(entries, [{ listed: [shown] }])).toMatchObject({ valid: true, instances: 1 });
 });
 
 it('finds changes that cannot follow, whatever the hashes say', async () => {
-  const { valid, entries, firstDivergence } = await verify(await journalOf('A', 'B', 'A'), [], {});
+  const { valid, entries, firstDivergence } = await verify(await journalOf('A', 'B', 'A'));
   expect([valid, entries]).toEqual([false, 2]);
   expect(firstDivergence).toMatchObject({ seq: 3, what: 'impossible_change', instance: 'horse:A' });
 });

@@ -16,7 +16,6 @@ import {
   type States,
   sha256,
   snapshotHash,
-  splitKey,
 } from './hash-chain.js';
 import { beginSigned, type CheckpointDivergence, type SignedHistory } from './signed-history.js';
 
@@ -62,12 +61,11 @@ export interface VerifiedHistory {
 }
 
 const INSTANCES = '/api/worlds/{worldAddress}/deployments/{address}/entity-instances';
-const INSTANCE = '/api/worlds/{worldAddress}/deployments/{address}/entity-instances/{instanceId}';
 
 /**
  * Recomputes a deployment's hash chain and its states by docs/history.md, and compares them with the instances that the
  * service shows. The deployment may change meanwhile: an instance may then be as it was at any time since the first was
- * read. Time and memory grow with the history and with the states.
+ * read. Time grows with the history, memory with the states.
  *
  * @throws CheckpointError for a checkpoint that no key has signed, and where the server answers with another deployment
  */
@@ -85,78 +83,65 @@ export async function verifyHistory(
     const { beginDecisions } = await import('@orrery/sdk/decisions');
     replay.decisions = beginDecisions(requests, replay.path, replay.source, replay.states, signal);
   }
-  replay.rememberAfter = await replay.journal.lastSeq(signal);
-  const shown = replay.states && (await readInstances(context, path));
   const signed = keys && (await beginSigned(requests, replay.path, { keys, checkpoint, signal }));
   replay.signed = signed;
-  await replayUntil(replay, await replay.journal.lastSeq(signal), signal, onProgress);
+  const replayAll = async () => replayUntil(replay, await replay.journal.lastSeq(signal), signal, onProgress);
+  await replayAll();
   const unsigned = replay.divergence === null ? signed?.divergence() : null;
   if (unsigned) replay.divergence = { deployment: replay.deployment, ...unsigned };
-  if (replay.divergence === null && shown !== undefined)
-    replay.divergence = await compare(context, path, replay, shown);
+  const shown = replay.states && { names: new Set<string>(), others: new Map<string, StateText>() };
+  if (replay.divergence === null && shown !== undefined) {
+    replay.rememberAfter = replay.seq;
+    await readInstances(context, path, replay, shown);
+    await replayAll();
+    replay.divergence ??= difference(replay, shown);
+  }
   return {
     valid: replay.divergence === null,
     entries: replay.seq,
     linked: replay.linked,
     hash: replay.hash,
-    instances: shown?.size ?? null,
+    instances: shown?.names.size ?? null,
     firstDivergence: replay.divergence,
     ...(signed && { signed: signed.head }),
     ...(replay.decisions && { decisions: replay.decisions.counts }),
   };
 }
 
+/** The instances that the service shows. */
+interface Shown {
+  readonly names: Set<string>;
+  /** Of those that are not as the replay had left them, what they are. */
+  readonly others: Map<string, StateText>;
+}
+
+/** Each page begins behind the last instance of the one before: what is there all the time is in one of them. */
 async function readInstances(
   { requests, signal }: ReplayContext,
   path: DeploymentPath,
-): Promise<Map<string, StateText>> {
-  const shown = new Map<string, StateText>();
-  for await (const { data } of pagesOf(requests, INSTANCES, { path, signal }))
-    for (const { entitySchema, instanceId, ...instance } of data)
-      shown.set(keyOf(entitySchema, instanceId), textOf(instance));
-  return shown;
+  { states = new Map() }: Replay,
+  { names, others }: Shown,
+): Promise<void> {
+  for await (const { data } of pagesOf(requests, INSTANCES, { path, query: { orderBy: 'id' }, signal }))
+    for (const { entitySchema, instanceId, ...instance } of data) {
+      const name = keyOf(entitySchema, instanceId);
+      const text = textOf(instance);
+      names.add(name);
+      if (text !== stateText(states, name)) others.set(name, text);
+    }
 }
 
 /** The first instance that is not what its changes say. */
-async function compare(
-  context: ReplayContext,
-  path: DeploymentPath,
-  replay: Replay,
-  shown: Map<string, StateText>,
-): Promise<Divergence | null> {
-  for (const instance of new Set([...shown.keys(), ...(replay.states?.keys() ?? [])])) {
-    const isRight =
-      mayBe(replay, instance, shown.get(instance) ?? null) ||
-      (!shown.has(instance) && (await isRightAlone(context, path, replay, shown, instance)));
-    if (replay.divergence !== null) return replay.divergence;
-    if (!isRight)
-      return { deployment: replay.deployment, seq: replay.seq, what: 'instance_differs', instance };
-  }
+function difference(replay: Replay, { names, others }: Shown): Divergence | null {
+  const differs = (instance: string): Divergence => ({
+    ...divergence(replay, replay.seq, 'instance_differs'),
+    instance,
+  });
+  for (const [instance, text] of others)
+    if (!replay.recent.get(instance)?.has(text)) return differs(instance);
+  for (const instance of replay.states?.keys() ?? [])
+    if (!names.has(instance) && !replay.recent.get(instance)?.has(null)) return differs(instance);
   return null;
-}
-
-const mayBe = ({ states, recent }: Replay, instance: string, text: StateText): boolean =>
-  recent.get(instance)?.has(text) ?? (states === undefined || stateText(states, instance) === text);
-
-/** An instance may be missing from the pages because another one was deleted between two of them: it is read alone. */
-async function isRightAlone(
-  { requests, signal }: ReplayContext,
-  path: DeploymentPath,
-  replay: Replay,
-  shown: Map<string, StateText>,
-  instance: string,
-): Promise<boolean> {
-  const { entitySchema, instanceId } = splitKey(instance);
-  const text = await requests
-    .answer('get', INSTANCE, { path: { ...path, instanceId }, query: { entitySchema }, signal })
-    .then(({ body }) => textOf(body.data))
-    .catch((error: unknown) => {
-      if (error instanceof OrreryError && error.code === 'entity_instance_not_found') return null;
-      throw error;
-    });
-  if (text !== null) shown.set(instance, text);
-  await replayUntil(replay, await replay.journal.lastSeq(signal), signal);
-  return mayBe(replay, instance, text);
 }
 
 /** The first contradiction in the history; the words are those of docs/history.md. */

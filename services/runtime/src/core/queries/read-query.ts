@@ -48,7 +48,10 @@ export function readOrder(text: string | undefined): OrderKey[] {
 /** A query lists the instances of one schema. @throws `validation_failed` */
 export function neededSchema(entitySchema: string | undefined): string {
   if (entitySchema !== undefined) return entitySchema;
-  throw refused('entitySchema', 'The parameters where and orderBy need the name of an entity schema.');
+  throw refused(
+    'entitySchema',
+    'A query needs the name of an entity schema. Of all schemas, orderBy=id lists the instances as they are now; leave out where and atSeq.',
+  );
 }
 
 const MAX_NAMES = 8;

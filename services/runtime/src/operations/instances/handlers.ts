@@ -70,7 +70,7 @@ export function instanceReads(context: RuntimeContext): Handlers<AllReads> {
       const { caller, signal, deadline } = call;
       if (isQuery(asked)) {
         const deployment = await reading.run(signal, () => access.see(params, caller));
-        return queryInstances(runQuery, deployment, asked, call);
+        return queryInstances(context, runQuery, deployment, asked, call);
       }
       const { page = 1, limit, entitySchema, atSeq } = asked;
       const query = { page, limit };

@@ -41,7 +41,7 @@ export function instanceMappings(context: RuntimeContext): OwnedHandlers<typeof 
   return {
     'instances.check': async (deployment, { body }, call) => {
       const { entitySchema, attributes } = body;
-      const mapping = readMapping(body.mapping, body.where);
+      const mapping = readMapping(body);
       const live = await schemaNamed(context, deployment, entitySchema, call);
       const schema =
         attributes === undefined ? live : compileSchema(withAttributes(live.definition, attributes));
@@ -54,7 +54,7 @@ export function instanceMappings(context: RuntimeContext): OwnedHandlers<typeof 
       return { data: { ...counted, misfits: misfits.slice(0, MOST_EXAMPLES), next } };
     },
     'instances.map': async (deployment, { body }, call) => {
-      const mapping = readMapping(body.mapping, body.where);
+      const mapping = readMapping(body);
       const schema = await schemaNamed(context, deployment, body.entitySchema, call);
       const { outcomes, next } = await inTurn(deployment, call, () =>
         lookAt(context, deployment, { ...body, schema, mapping, most: MOST_MAPPED }, call),

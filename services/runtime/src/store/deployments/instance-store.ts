@@ -161,6 +161,26 @@ export async function listInstances(
   return { rows, total: totals['instances'] ?? 0, isMinimum: false };
 }
 
+/** At most `limit` instances of all schemas, in the order of their keys and then of their schemas, behind one of them. */
+export async function instancesByKey(
+  db: Db,
+  deploymentId: number,
+  limit: number,
+  after: InstanceName | undefined,
+): Promise<InstanceRow[]> {
+  const all = db.selectFrom('instances').where('deployment_id', '=', deploymentId);
+  const behind =
+    after === undefined
+      ? all
+      : all.where(sql<boolean>`(instance_id, entity_schema) > (${after.instanceId}, ${after.entitySchema})`);
+  return behind
+    .select(INSTANCE_COLUMNS)
+    .orderBy('instance_id')
+    .orderBy('entity_schema')
+    .limit(limit)
+    .execute();
+}
+
 /** An instance of a deployment by its key, and by its schema where it is known. */
 interface CurrentRead {
   readonly deploymentId: number;
