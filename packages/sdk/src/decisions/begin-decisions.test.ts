@@ -35,6 +35,15 @@ async function readsOf(llm: object | null) {
   return { reads, found, notRerun: decisions.counts.notRerun };
 }
 
+it('counts what it may not read, whatever copy of the SDK its error is of', async () => {
+  const refused = Object.assign(new Error('Not shown.'), { name: 'OrreryError', status: 403 });
+  const requests = { answer: () => Promise.reject(refused) } as unknown as Requests;
+  const path = { worldAddress: '0x1', address: '0x2' };
+  const { check, counts } = beginDecisions(requests, path, undefined, new Map(), undefined);
+  expect(await check(judged(1))).toBe(undefined);
+  expect(counts.notRerun).toEqual({ no_definition: 1 });
+});
+
 it('asks for texts of models until it is shown that it may not read them', async () => {
   expect(await readsOf({ model: 'm', usage: {} })).toEqual({
     reads: 1,

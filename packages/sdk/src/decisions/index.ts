@@ -1,5 +1,5 @@
 import { createDecisionCheck, sha256Hex } from '@orrery/deciding';
-import { OrreryError } from '../errors/orrery-error.js';
+import type { OrreryError } from '../errors/orrery-error.js';
 import type { DeploymentPath } from '../journal/journal.js';
 import type { Requests } from '../requests/requests.js';
 import type { DecisionCheck } from '../verification/decision-check.js';
@@ -53,7 +53,9 @@ async function readable<T>(asked: Promise<{ body: { data: T } }>): Promise<T | u
   try {
     return (await asked).body.data;
   } catch (error) {
-    if (error instanceof OrreryError && (error.status === 404 || error.status === 403)) return undefined;
+    // Published as a bundle of its own, this would have another class of the same name.
+    const { status } = error as Partial<OrreryError>;
+    if (status === 404 || status === 403) return undefined;
     throw error;
   }
 }

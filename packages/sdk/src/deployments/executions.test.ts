@@ -1,4 +1,4 @@
-import { expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { answering, refusing, type Step, startScriptedServer } from '../../tests/scripted-server.js';
 import { createOrrery, type Orrery } from '../orrery.js';
 
@@ -54,6 +54,40 @@ it('waits for the outcome of a public execution that an earlier request has begu
   const outcome = await visitor.executePublic({ deployment: '0xdef', event: 'race', by });
   expect(outcome).toEqual({ ...committed, settlement: null });
   expect(new Set(server.received.map(({ body }) => body)).size).toBe(1);
+});
+
+it('knows that an execution has failed that has ended so', async () => {
+  const error = { code: 'template_failed', detail: 'No.', facts: { historyId: 'h' } };
+  const orrery = await against(answering({ executionId: 'e', state: 'failed', error }));
+  const failed = await orrery
+    .deployment(1, 2)
+    .waitFor('e')
+    .catch((caught) => caught);
+  expect(failed).toMatchObject({ code: 'template_failed', isUndecided: false });
+});
+
+describe('what is said of a payment that cannot be read', () => {
+  const broken = ['%%%', btoa('no JSON'), btoa('5')];
+  const CHEER = { deployment: '0xdef', event: 'race', by: { wallet: 'w', message: 'm', signature: 's' } };
+
+  it.each(broken)('does not hide what was executed (%s)', async (header) => {
+    const paid: Step = (reply, request) => {
+      reply.setHeader('payment-response', header);
+      answering(committed)(reply, request);
+    };
+    const visitor = await against(paid);
+    expect(await visitor.executePublic(CHEER)).toEqual({ ...committed, settlement: null });
+  });
+
+  it.each(broken)('leaves the refusal as it is, and nothing is paid (%s)', async (header) => {
+    const createPaymentPayload = vi.fn();
+    const visitor = await against(
+      refusing(402, 'payment_required', { headers: { 'payment-required': header } }),
+    );
+    const refusal = visitor.executePublic({ ...CHEER, payer: { createPaymentPayload } });
+    await expect(refusal).rejects.toMatchObject({ code: 'payment_required', paymentRequired: null });
+    expect(createPaymentPayload).not.toHaveBeenCalled();
+  });
 });
 
 it.each<[Step, boolean]>([

@@ -1,4 +1,4 @@
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import {
   answering,
   refusing,
@@ -138,11 +138,119 @@ it('ends at an event that is no JSON, which would come again and again', async (
   expect(lastIds()).toEqual(['1']);
 });
 
+it('connects again in a page, whose addresses have no origin', async () => {
+  const server = await startScriptedServer(
+    streaming([block(2)], 'end'),
+    (reply) => void reply.destroy(),
+    streaming([block(3)], 'open'),
+  );
+  onTestFinished(() => server[Symbol.asyncDispose]());
+  const { Request } = globalThis;
+  const inPage = class extends Request {
+    constructor(input: string | URL | globalThis.Request, init?: RequestInit) {
+      super(typeof input === 'string' ? new URL(input, server.url) : input, init);
+    }
+  };
+  vi.stubGlobal('Request', inPage);
+  onTestFinished(() => void vi.unstubAllGlobals());
+  const events = createOrrery({ url: '' }).published('0xab').stream({ after: 1 });
+  onTestFinished(async () => void (await events.return()));
+  const told = [await events.next(), await events.next()].map(({ value }) => nameOf(value as StreamEvent));
+  expect(told).toEqual([2, 3]);
+  expect(server.received).toHaveLength(3);
+});
+
+/** Passes when a request takes longer, too: it is sent again. */
+const SILENCE_MS = 250;
+const silent: Step = () => undefined;
+const dripping: Step = (reply) => {
+  reply.writeHead(503, { 'content-type': 'application/problem+json' });
+  const drops = setInterval(() => reply.write(' '), SILENCE_MS / 5);
+  reply.on('close', () => clearInterval(drops));
+};
+const firstly = (first: Step, then: Step): Step => {
+  let isFirst = true;
+  return (reply, request) => {
+    const step = isFirst ? first : then;
+    isFirst = false;
+    step(reply, request);
+  };
+};
+/** The stream, and the pages of the journal. */
+const routed =
+  (stream: Step, journal: Step): Step =>
+  (reply, request) =>
+    (request.url.endsWith('/stream') ? stream : journal)(reply, request);
+
+it.each([
+  ['never answers', silent],
+  ['answers without end', dripping],
+])('goes on where the server %s', async (_, step) => {
+  const { told } = await follow(
+    { after: 1, silenceMs: SILENCE_MS },
+    firstly(step, streaming([block(2)], 'open')),
+  );
+  expect(await told(1)).toEqual([2]);
+});
+
+it.each([
+  ['the end of the journal', {}, [7]],
+  ['what the stream leaves out', { after: 5, include: 'all' } as const, [6, 7]],
+])('goes on where a reading of %s is never answered', async (_, options, seqs) => {
+  const journal = firstly(silent, answering([entry(6)]));
+  const { told } = await follow(
+    { ...options, silenceMs: SILENCE_MS },
+    routed(streaming([block(7)], 'open'), journal),
+  );
+  expect(await told(seqs.length)).toEqual(seqs);
+});
+
+it.each<[string, Step]>([
+  [
+    'is no stream',
+    (reply) => void reply.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Hi</h1>\n\n'),
+  ],
+  ['says nothing', (reply) => void reply.writeHead(204).end()],
+  [
+    'breaks off while it refuses',
+    (reply) => {
+      reply.writeHead(403, { 'content-length': 1000 });
+      reply.write('{', () => reply.destroy());
+    },
+  ],
+])('is tried again where the answer %s', async (_, step) => {
+  const onConnection = vi.fn();
+  const { told } = await follow({ after: 1, onConnection }, step, streaming([block(2)], 'open'));
+  expect(await told(1)).toEqual([2]);
+  expect(onConnection.mock.calls).toEqual([[false], [true]]);
+});
+
+it.each([
+  ['7', 7000],
+  // Not for a year, for a server that is back.
+  ['31536000', 300_000],
+])('waits for a Retry-After of %s', async (retryAfter, ms) => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const headers = { 'retry-after': retryAfter };
+  const send = vi.fn(async () => new Response('{"code":"overloaded"}', { status: 503, headers }));
+  const leaving = new AbortController();
+  const { signal } = leaving;
+  const deployment = createOrrery({ url: 'http://localhost', fetch: send }).deployment(1, 2);
+  const ended = deployment.stream({ after: 1, signal }).next();
+  await vi.advanceTimersByTimeAsync(ms - 1);
+  expect(send).toHaveBeenCalledTimes(1);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(send).toHaveBeenCalledTimes(2);
+  leaving.abort();
+  await ended;
+});
+
 it('takes a silent connection for lost', async () => {
   // Tells one entry, and nothing more.
   const next: Step = (reply, request) =>
     streaming([block(Number(request.headers['last-event-id']) + 1)], 'open')(reply, request);
-  const { told, lastIds } = await follow({ after: 1, silenceMs: 50 }, next);
+  const { told, lastIds } = await follow({ after: 1, silenceMs: SILENCE_MS }, next);
   expect(await told(3)).toEqual([2, 3, 4]);
   expect(lastIds()).toEqual(expect.arrayContaining(['1', '2', '3']));
 });
@@ -161,11 +269,16 @@ it('is tried again while the service is away, and ends with the reason when it r
 
 it('ends without an error with its signal, also while it waits', async () => {
   const leaving = new AbortController();
-  const { told } = await follow({ after: 1, signal: leaving.signal }, streaming([block(2)], 'open'));
+  const onConnection = vi.fn();
+  const { told } = await follow(
+    { after: 1, signal: leaving.signal, onConnection },
+    streaming([block(2)], 'open'),
+  );
   expect(await told(1)).toEqual([2]);
   const waiting = told(1);
   leaving.abort();
   expect(await waiting).toEqual(['end']);
+  expect(onConnection.mock.calls).toEqual([[true]]);
 });
 
 it('fills what the stream leaves out from the journal, on request', async () => {

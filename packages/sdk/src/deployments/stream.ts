@@ -1,8 +1,8 @@
-import { errorOfAnswer, OrreryError } from '../errors/orrery-error.js';
+import { httpError, OrreryError } from '../errors/orrery-error.js';
 import type { components } from '../generated/api.js';
 import type { DeploymentPath, Journal } from '../journal/journal.js';
 import { parseJson } from '../json/parse-json.js';
-import { networkError, pause, type Requests } from '../requests/requests.js';
+import { delayAfter, pause, type Requests } from '../requests/requests.js';
 
 /** A journal entry as the stream tells it. */
 export type LiveEntry = components['schemas']['LiveExecution'];
@@ -23,7 +23,7 @@ export interface StreamOptions {
   readonly include?: 'all' | undefined;
   /** Ends the stream; the iteration then ends without an error. */
   readonly signal?: AbortSignal | undefined;
-  /** Milliseconds without a byte after which the connection is taken for lost; 45,000 by default. */
+  /** Milliseconds without an answer or a byte after which the connection is taken for lost; 45,000 by default. */
   readonly silenceMs?: number | undefined;
   /** Called with true when the stream is open, and with false when it was lost and is opened again. */
   readonly onConnection?: ((isOpen: boolean) => void) | undefined;
@@ -33,6 +33,8 @@ export interface StreamOptions {
 const SILENCE_MS = 45_000;
 const FIRST_DELAY_MS = 250;
 const LONGEST_DELAY_MS = 10_000;
+/** A `Retry-After` may be a date, told by another clock. */
+const LONGEST_PAUSE_MS = 300_000;
 
 interface Position {
   seq: number;
@@ -51,36 +53,39 @@ export async function* streamOf(
   journal: Journal,
   { after, include, signal, silenceMs = SILENCE_MS, onConnection = () => undefined }: StreamOptions = {},
 ): AsyncGenerator<StreamEvent, void, undefined> {
-  const leaving = new AbortController();
-  const all = signal === undefined ? leaving.signal : AbortSignal.any([signal, leaving.signal]);
   const url = `/api/worlds/${encodeURIComponent(path.worldAddress)}/deployments/${encodeURIComponent(path.address)}/stream`;
   let position = positionAfter(after);
   let delay = FIRST_DELAY_MS;
   try {
     for (;;) {
+      const connection = new AbortController();
+      const all = AbortSignal.any([connection.signal, ...(signal === undefined ? [] : [signal])]);
+      let lost: OrreryError | undefined;
       try {
-        position ??= { seq: await journal.lastSeq(all), hash: undefined };
-        const body = await connect(requests, url, position.seq, all);
+        position ??= { seq: await within(silenceMs, journal.lastSeq(all)), hash: undefined };
+        const body = await within(silenceMs, connect(requests, url, position.seq, all));
         onConnection(true);
+        const missing = include === 'all' ? missingIn(journal, silenceMs, all) : undefined;
         for await (const event of eventsOf(body, silenceMs)) {
           delay = FIRST_DELAY_MS;
           if (event.event === 'push') yield { type: 'push', push: dataIn<Push>(event) };
-          else yield* entriesOf(event, position, include === 'all' ? journal : undefined, all);
+          else yield* entriesOf(event, position, missing);
         }
       } catch (error) {
         if (signal?.aborted) return;
         if (!(error instanceof OrreryError && error.retryable)) throw error;
+        lost = error;
+      } finally {
+        // What has not come in time is under way still.
+        connection.abort();
       }
       onConnection(false);
       // Also where the server has ended the stream: its next answer says why.
-      await pause(delay * (0.5 + Math.random() / 2), all);
+      await pause(Math.min(delayAfter(delay, lost), LONGEST_PAUSE_MS), signal);
       delay = Math.min(delay * 2, LONGEST_DELAY_MS);
     }
   } catch (error) {
-    if (signal?.aborted) return;
-    throw error;
-  } finally {
-    leaving.abort();
+    if (!signal?.aborted) throw error;
   }
 }
 
@@ -99,26 +104,37 @@ async function connect(
 ): Promise<ReadableStream<Uint8Array>> {
   const headers = { accept: 'text/event-stream', 'last-event-id': String(seq) };
   const answer = await open(url, headers, signal);
-  if (!answer.ok) throw errorOfAnswer(answer, await answer.text());
-  if (answer.body === null) throw networkError(answer.url, undefined);
+  const isStream = /^text\/event-stream/i.test(answer.headers.get('content-type') ?? '');
+  if (!isStream || answer.body === null) throw httpError(answer);
   return answer.body;
 }
+
+type Missing = (after: number, until: number) => AsyncGenerator<LiveEntry, void, undefined>;
+
+/** Reads what the stream leaves out. @throws OrreryError `network_error` where an entry takes longer than `silenceMs` */
+const missingIn = (journal: Journal, silenceMs: number, signal: AbortSignal): Missing =>
+  async function* (after, until) {
+    const entries = journal.inOrder({ after, until, signal });
+    for (;;) {
+      const next = await within(silenceMs, entries.next());
+      if (next.done) return;
+      yield next.value;
+    }
+  };
 
 /** What an event tells, after the entries that the stream has left out before it; moves the position along. */
 async function* entriesOf(
   event: ServerEvent,
   position: Position,
-  journal: Journal | undefined,
-  signal: AbortSignal,
+  missing: Missing | undefined,
 ): AsyncGenerator<StreamEvent, void, undefined> {
   const told = event.event === 'execution' ? dataIn<LiveEntry>(event) : undefined;
   const reached = Number(told?.seq ?? event.id ?? position.seq);
   // The service goes on at the journal's end where that is before what was told.
   if (reached < position.seq) throw tailLost(reached, position);
-  if (journal !== undefined) {
+  if (missing !== undefined) {
     const until = told === undefined ? reached : reached - 1;
-    for await (const entry of journal.inOrder({ after: position.seq, until, signal }))
-      yield* advance(position, entry);
+    for await (const entry of missing(position.seq, until)) yield* advance(position, entry);
   } else if (told === undefined && reached > position.seq) {
     position.seq = reached;
     position.hash = undefined;
@@ -199,10 +215,12 @@ function parse(block: string): ServerEvent {
   };
 }
 
+/** @throws OrreryError `network_error` where it takes longer */
 async function within<T>(ms: number, promise: Promise<T>): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const silence = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`nothing arrived for ${ms} ms`)), ms);
+    const detail = `Nothing arrived for ${ms} ms.`;
+    timer = setTimeout(() => reject(new OrreryError({ code: 'network_error', detail })), ms);
   });
   try {
     return await Promise.race([promise, silence]);

@@ -9,13 +9,15 @@ export type FieldProblem = NonNullable<Problem['errors']>[number];
 
 /**
  * A code of the service, or one of the SDK: `network_error` (no answer arrived), `http_error` (the answer is none of
- * the service's, such as a proxy's page), `tail_lost` (the journal was cut and went on differently: read it anew),
- * `unreadable_event` (an event of a stream is no JSON).
+ * the service's, such as a proxy's page), `redirected` (a change was sent on to another address: `facts.location`),
+ * `tail_lost` (the journal was cut and went on differently: read it anew), `unreadable_event` (an event of a stream is no
+ * JSON).
  */
 export type OrreryErrorCode =
   | ErrorCode
   | 'network_error'
   | 'http_error'
+  | 'redirected'
   | 'tail_lost'
   | 'unreadable_event'
   | (string & {});
@@ -89,15 +91,15 @@ export class OrreryError extends Error {
     this.retryAfter = secondsIn(this.headers.get('retry-after'));
   }
 
-  /** What a public execution costs and how to pay it, where the error is that it was not paid (402). */
+  /** What a public execution costs and how to pay it, where the error is that it was not paid (402) and says so. */
   get paymentRequired(): PaymentRequired | null {
     return decodeHeader<PaymentRequired>(this.headers.get('payment-required'));
   }
 
   /** Whether nobody knows yet what became of the request: it may have taken effect, and may still. */
   get isUndecided(): boolean {
-    const isInFlight = this.status === 0 || this.code === 'request_in_flight';
-    return isInFlight || isOfProxy(this) || this.facts['outcome'] === 'unknown';
+    const isOpen = this.code === 'network_error' || this.code === 'request_in_flight';
+    return isOpen || isOfProxy(this) || this.facts['outcome'] === 'unknown';
   }
 
   /** Whether the same request may succeed later without being changed. */
@@ -106,20 +108,31 @@ export class OrreryError extends Error {
   }
 }
 
-const isOfProxy = ({ code, status }: OrreryError): boolean => code === 'http_error' && TEMPORARY.has(status);
+/** Something on the way has answered in place of the service, also with its own page as a success. */
+const isOfProxy = ({ code, status }: OrreryError): boolean =>
+  code === 'http_error' && (status < 300 || TEMPORARY.has(status));
 
-/** RFC 9110 §10.2.3: seconds or a date. */
+/** RFC 9110 §10.2.3: seconds, or a date, which begins with the day of the week. `Date.parse` takes `1.5` for a date. */
 function secondsIn(header: string | null): number | undefined {
-  if (header === null) return undefined;
-  const seconds = /^\d+$/.test(header) ? Number(header) : (Date.parse(header) - Date.now()) / 1000;
+  if (header === null || !/^(\d+$|[A-Z][a-z]{2})/.test(header)) return undefined;
+  const seconds = /^\d/.test(header) ? Number(header) : (Date.parse(header) - Date.now()) / 1000;
   return Number.isFinite(seconds) ? Math.max(0, seconds) : undefined;
 }
 
+/** Of an answer that is none of the service. */
+export const httpError = ({ status, headers }: Response): OrreryError =>
+  new OrreryError({
+    code: 'http_error',
+    detail: `The answer is HTTP ${status}, and it is not from Orrery.`,
+    status,
+    headers,
+  });
+
 /** The error that an answer tells of; one that is no problem document (RFC 9457) is `http_error`. */
-export function errorOfAnswer({ status, headers }: Response, text: string): OrreryError {
+export function errorOfAnswer(answer: Response, text: string): OrreryError {
   const problem = problemIn(text);
-  if (problem === undefined)
-    return new OrreryError({ code: 'http_error', detail: `The answer is HTTP ${status}.`, status, headers });
+  if (problem === undefined) return httpError(answer);
+  const { status, headers } = answer;
   const { code, detail, errors, facts, requestId } = problem;
   return new OrreryError({
     code,

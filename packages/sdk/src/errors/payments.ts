@@ -30,11 +30,15 @@ export interface Settlement {
   readonly [member: string]: unknown;
 }
 
-/** The JSON of a payment header, which is base64 of its UTF-8. */
+/** The JSON object of a payment header, which is base64 of its UTF-8; null where there is none. */
 export function decodeHeader<T>(header: string | null): T | null {
-  if (header === null) return null;
-  const bytes = Uint8Array.from(atob(header), (character) => character.charCodeAt(0));
-  return parseJson(new TextDecoder().decode(bytes)) as T;
+  try {
+    const bytes = Uint8Array.from(atob(header ?? ''), (character) => character.charCodeAt(0));
+    const value = parseJson(new TextDecoder().decode(bytes));
+    return typeof value === 'object' ? (value as T) : null;
+  } catch {
+    return null;
+  }
 }
 
 export const encodeHeader = (value: object): string =>

@@ -45,7 +45,7 @@ export interface PublicExecution extends PublicTarget {
 }
 
 export interface PublicAnswer extends ExecutionAnswer {
-  /** Null where nothing was paid. */
+  /** Null where nothing was paid, and where what the answer says of it cannot be read. */
   readonly settlement: Settlement | null;
 }
 

@@ -49,6 +49,15 @@ it("takes the caller's key, and none where the operation takes none", async () =
   expect(keys()).toEqual(['mine', undefined, undefined]);
 });
 
+it('takes a key that the caller gives as a header', async () => {
+  const { orrery, keys } = await against(answering({}));
+  const named = (name: string) => ({ body: { name: 'Derby' }, headers: { [name]: 'mine' } });
+  await orrery.post('/api/worlds', named('Idempotency-Key'));
+  await orrery.post('/api/worlds', named('idempotency-key'));
+  await orrery.post('/api/worlds', { ...named('Idempotency-Key'), idempotencyKey: 'option' });
+  expect(keys()).toEqual(['mine', 'mine', 'option']);
+});
+
 it('gives the whole answer where its warnings are wanted', async () => {
   const beside = { message: 'Published', warnings: [{ code: 'pay_to_address_missing' }] };
   const { orrery, received } = await against(answering({ isPublic: true }, 200, beside));
@@ -101,6 +110,9 @@ it.each([
   [503, 'unavailable', { ...AT_ONCE, facts: { historyId: 'h' } }],
   // Nobody waits that long.
   [429, 'rate_limited', { headers: { 'retry-after': '3600' } }],
+  // Neither seconds nor a date, however `Date.parse` reads it.
+  [400, 'validation_failed', { headers: { 'retry-after': '1.5' } }],
+  [400, 'validation_failed', { headers: { 'retry-after': '-1' } }],
 ])('does not repeat %i %s', async (status, code, more) => {
   const { orrery, received } = await against(refusing(status, code, more));
   expect(await errorOf(orrery.post('/api/worlds', { body: { name: 'x' } }))).toMatchObject({ status, code });
@@ -120,6 +132,40 @@ it('waits for as long as the service says', async () => {
   expect(send).toHaveBeenCalledTimes(1);
   await vi.advanceTimersByTimeAsync(1);
   expect(await asked).toEqual([]);
+});
+
+it.each(['Sun, 06 Nov 2033 08:49:37 GMT', 'Sunday, 06-Nov-33 08:49:37 GMT'])(
+  'waits until the date %s',
+  async (date) => {
+    vi.useFakeTimers({ now: Date.parse('2033-11-06T08:49:30Z') });
+    onTestFinished(() => void vi.useRealTimers());
+    const headers = { 'retry-after': date };
+    const send = vi.fn(async () => new Response('{"code":"overloaded"}', { status: 503, headers }));
+    void errorOf(createOrrery({ url: 'http://localhost', fetch: send }).get('/api/worlds'));
+    await vi.advanceTimersByTimeAsync(6999);
+    expect(send).toHaveBeenCalledTimes(1);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(send).toHaveBeenCalledTimes(2);
+  },
+);
+
+it.each([
+  ['0', 2000, 2, 6],
+  ['Sun, 06 Nov 1994 08:49:37 GMT', 2000, 2, 6],
+  ['1.5', 2000, 2, 6],
+  ['-1', 2000, 2, 6],
+  // Longer than a timer can be.
+  ['99999999999', 3_600_000, 1, 1],
+])('is not driven to haste by a Retry-After of %s', async (retryAfter, ms, least, most) => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const headers = { 'retry-after': retryAfter };
+  const send = vi.fn(async () => new Response('{"code":"overloaded"}', { status: 503, headers }));
+  const orrery = createOrrery({ url: 'http://localhost', fetch: send, retryForMs: Infinity });
+  void errorOf(orrery.get('/api/worlds'));
+  await vi.advanceTimersByTimeAsync(ms);
+  expect(send.mock.calls.length).toBeGreaterThanOrEqual(least);
+  expect(send.mock.calls.length).toBeLessThanOrEqual(most);
 });
 
 it('gives up when its time is over, with the last error', async () => {
@@ -156,6 +202,48 @@ it("takes a proxy's page for what it is", async () => {
   const { orrery } = await against(page);
   expect(await errorOf(orrery.get('/api/worlds'))).toMatchObject({ code: 'http_error', status: 404 });
 });
+
+const success =
+  (body: string, type = 'application/json'): Step =>
+  (reply) =>
+    void reply.writeHead(200, { 'content-type': type }).end(body);
+
+it.each<[string, number, Step]>([
+  ['a page', 200, success('<h1>Welcome</h1>', 'text/html')],
+  ['half of an answer', 200, success('{"success":true,"data":{"id"')],
+  ['nothing', 200, success('')],
+  ['null', 200, success('null')],
+  ['a text', 200, success('"data"')],
+  ['an object without data', 200, success('{}')],
+  ["another program's error", 200, success('{"code":"overloaded","detail":"Busy."}')],
+  ['No Content', 204, (reply) => void reply.writeHead(204).end()],
+])('takes no success from %s: a reading is repeated, of a change nobody knows', async (_, status, step) => {
+  const { orrery, received } = await against(step, answering({ id: 1 }), step);
+  expect(await orrery.get('/api/worlds/{idOrAddress}', WORLD)).toEqual({ id: 1 });
+  const error = await errorOf(orrery.post('/api/worlds/{idOrAddress}/publish', WORLD));
+  expect(error).toBeInstanceOf(OrreryError);
+  expect(error).toMatchObject({ code: 'http_error', status, retryable: true, isUndecided: true });
+  expect(received).toHaveLength(3);
+});
+
+it.each([301, 302, 303, 307, 308])(
+  'does not take the answer to a change that was sent on (%i)',
+  async (status) => {
+    const elsewhere: Step = (reply) => void reply.writeHead(status, { location: '/elsewhere' }).end();
+    const { server, orrery, received } = await against(elsewhere, answering([]), elsewhere, answering([]));
+    const error = await errorOf(orrery.post('/api/worlds', { body: { name: 'Derby' } }));
+    const location = `${server.url}/elsewhere`;
+    expect(error).toMatchObject({
+      code: 'redirected',
+      retryable: false,
+      isUndecided: true,
+      facts: { location },
+    });
+    expect(error.message).toContain(location);
+    expect(await orrery.get('/api/worlds')).toEqual([]);
+    expect(received).toHaveLength(4);
+  },
+);
 
 it('ends with the signal, also while it waits', async () => {
   const { orrery, received } = await against(

@@ -1,5 +1,5 @@
 import createClient from 'openapi-fetch';
-import { errorOfAnswer, OrreryError } from '../errors/orrery-error.js';
+import { errorOfAnswer, httpError, OrreryError } from '../errors/orrery-error.js';
 import type { paths } from '../generated/api.js';
 import { KEYED_OPERATIONS } from '../generated/operations.js';
 import { parseJson } from '../json/parse-json.js';
@@ -36,7 +36,10 @@ export interface Requests {
     path: P,
     ...init: InitArgument<OperationOf<M, P>>
   ): Promise<Answer<AnswerOf<OperationOf<M, P>>>>;
-  /** Sends a GET whose answer is read while it arrives. No retries: the reader knows where to go on. */
+  /**
+   * Sends a GET whose answer is read while it arrives. No retries: the reader knows where to go on.
+   * @throws OrreryError for an answer that is no success, and as `network_error` where none came
+   */
   open(path: string, headers: Record<string, string>, signal: AbortSignal): Promise<Response>;
   /** Of a reader without a key, who is not told the inputs of entries about settings. */
   readonly isWithoutKey?: true;
@@ -47,11 +50,14 @@ interface UntypedInit extends RequestOptions {
   readonly query?: Record<string, unknown>;
   readonly body?: unknown;
 }
-type UntypedRequest = (
-  method: string,
-  path: string,
-  init: object,
-) => Promise<{ data?: string; response: Response }>;
+type UntypedRequest = (method: string, path: string, init: object) => Promise<{ response: Arrived }>;
+
+/** An answer of the service that has arrived whole. openapi-fetch hands it on as it is. */
+interface Arrived {
+  readonly ok: true;
+  readonly headers: Headers;
+  readonly envelope: object;
+}
 
 export function createRequests({ url, token, fetch: given, retryForMs = 30_000 }: ClientOptions): Requests {
   // A bare `fetch` of a browser refuses to be called as a member of another object.
@@ -66,11 +72,11 @@ export function createRequests({ url, token, fetch: given, retryForMs = 30_000 }
     checkSegments(inPath);
     const key = keyOf(`${method.toUpperCase()} ${path}`, init);
     const repeatable = method === 'get' || key !== undefined || path.startsWith('/app/');
-    const { data, response } = await untyped(method, path, {
+    const { response } = await untyped(method, path, {
       params: { path: inPath, query },
       body,
       signal,
-      parseAs: 'text',
+      parseAs: 'stream',
       headers: {
         ...(await authorization(path)),
         ...headers,
@@ -79,31 +85,35 @@ export function createRequests({ url, token, fetch: given, retryForMs = 30_000 }
       fetch: (request: Request) => sendWithRetries(request, { fetch: send, retryForMs, repeatable }),
     });
     const etag = response.headers.get('etag')?.replace(/^(?:W\/)?"(.*)"$/, '$1');
-    const envelope = data ? parseJson(data) : undefined;
-    const tagged = etag === undefined ? envelope : { ...(envelope as object), etag };
-    return { body: tagged, headers: response.headers };
+    const { envelope } = response;
+    return { body: etag === undefined ? envelope : { ...envelope, etag }, headers: response.headers };
   };
   return {
     answer: answer as Requests['answer'],
     open: async (path, headers, signal) => {
-      const address = `${url.replace(/\/$/, '')}${path}`;
-      const init = {
+      // What no request can be made of is no failure of the network: it would be tried for ever.
+      const request = new Request(`${url.replace(/\/$/, '')}${path}`, {
         headers: { ...(await authorization(path)), ...headers },
         signal,
         cache: 'no-store',
-      } as const;
-      // What no request can be made of is no failure of the network: it would be tried for ever.
-      new Request(address, init);
-      return send(address, init).catch((cause: unknown) => {
-        throw networkError(address, cause);
       });
+      try {
+        const answer = await send(request);
+        if (answer.ok) return answer;
+        throw errorOfAnswer(answer, await answer.text());
+      } catch (cause) {
+        throw cause instanceof OrreryError ? cause : networkError(request.url, cause);
+      }
     },
   };
 }
 
 /** A key for all tries of one call; undefined where the operation takes none. */
-const keyOf = (operation: string, { idempotencyKey }: RequestOptions): string | undefined =>
-  KEYED_OPERATIONS.has(operation) ? (idempotencyKey ?? newKey()) : undefined;
+function keyOf(operation: string, { idempotencyKey, headers = {} }: RequestOptions): string | undefined {
+  if (!KEYED_OPERATIONS.has(operation)) return undefined;
+  const isKey = ([name]: readonly [string, string]) => name.toLowerCase() === 'idempotency-key';
+  return idempotencyKey ?? Object.entries(headers).find(isKey)?.[1] ?? newKey();
+}
 
 /** 128 random bits. `crypto.randomUUID` is missing in pages that came over plain HTTP. */
 const newKey = (): string =>
@@ -118,7 +128,7 @@ function checkSegments(path: Record<string, unknown> = {}): void {
       throw new RangeError(`The path's ${name} cannot be '${value}': no URL can hold it.`);
 }
 
-export interface SendOptions {
+interface SendOptions {
   readonly fetch: typeof fetch;
   /** Milliseconds from the first try in which others may begin; 0 makes one try. */
   readonly retryForMs: number;
@@ -132,35 +142,56 @@ const LONGEST_DELAY_MS = 5000;
 const NOTHING_DONE: ReadonlySet<string> = new Set(['rate_limited', 'too_many_waiting', 'request_timeout']);
 
 /**
- * Sends a request, and again while its error says that it may succeed later. The answer's body has arrived whole when it
- * resolves, so that a connection that breaks in the middle is a try that failed.
+ * Sends a request, and again while its error says that it may succeed later. A connection that breaks in the middle of the
+ * answer, and an answer that is none of the service, are tries that failed.
  * @throws OrreryError for an answer that is no success, and as `network_error` where none came
  */
-export async function sendWithRetries(request: Request, options: SendOptions): Promise<Response> {
+async function sendWithRetries(request: Request, options: SendOptions): Promise<Arrived> {
   const until = performance.now() + options.retryForMs;
   for (let tries = 0; ; tries += 1) {
     const outcome = await sendOnce(request.clone(), options.fetch);
-    if (outcome instanceof Response) return outcome;
-    const delay = mayRepeat(outcome, options.repeatable) ? delayAfter(tries, outcome) : Infinity;
+    if (!(outcome instanceof OrreryError)) return outcome;
+    const backoff = Math.min(FIRST_DELAY_MS * 2 ** tries, LONGEST_DELAY_MS);
+    const delay = mayRepeat(outcome, options.repeatable) ? delayAfter(backoff, outcome) : Infinity;
     if (performance.now() + delay >= until) throw outcome;
     await pause(delay, request.signal);
   }
 }
 
-async function sendOnce(request: Request, send: typeof fetch): Promise<Response | OrreryError> {
+async function sendOnce(request: Request, send: typeof fetch): Promise<Arrived | OrreryError> {
   try {
     const answer = await send(request);
-    if (!answer.ok) return errorOfAnswer(answer, await answer.text());
-    const { status, headers } = answer;
-    return new Response(await answer.arrayBuffer(), { status, headers });
+    const text = await answer.text();
+    if (answer.redirected && request.method !== 'GET') return redirectedError(answer);
+    if (!answer.ok) return errorOfAnswer(answer, text);
+    const envelope = envelopeIn(text);
+    return envelope === undefined ? httpError(answer) : { ok: true, headers: answer.headers, envelope };
   } catch (cause) {
     if (request.signal.aborted) throw request.signal.reason;
     return networkError(request.url, cause);
   }
 }
 
-export const networkError = (url: string, cause: unknown): OrreryError =>
+function envelopeIn(text: string): object | undefined {
+  try {
+    const body = parseJson(text);
+    return typeof body === 'object' && body !== null && 'data' in body ? body : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const networkError = (url: string, cause: unknown): OrreryError =>
   new OrreryError({ code: 'network_error', detail: `No answer came from ${new URL(url).origin}.`, cause });
+
+/** `fetch` follows a redirection before anybody can see what it makes of the request: mostly a GET. */
+const redirectedError = ({ url, status }: Response): OrreryError =>
+  new OrreryError({
+    code: 'redirected',
+    detail: `The request was redirected to ${url}, where it may have arrived as a GET. Send it to that address.`,
+    status,
+    facts: { location: url, outcome: 'unknown' },
+  });
 
 /**
  * An AI model that gave no valid proposal was asked several times already; its failure is the stored answer of the
@@ -176,11 +207,11 @@ const surelyNothingDone = ({ code, facts }: OrreryError): boolean =>
   NOTHING_DONE.has(code) || facts['reached'] === false;
 
 /** Milliseconds; half of what is not the service's own word is random, so that clients do not return together. */
-function delayAfter(tries: number, { retryAfter }: OrreryError): number {
-  if (retryAfter !== undefined) return retryAfter * 1000;
-  const delay = Math.min(FIRST_DELAY_MS * 2 ** tries, LONGEST_DELAY_MS);
-  return delay * (0.5 + Math.random() / 2);
-}
+export const delayAfter = (backoff: number, error?: OrreryError): number =>
+  Math.max(backoff * (0.5 + Math.random() / 2), (error?.retryAfter ?? 0) * 1000);
+
+/** A longer timer ends at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** Resolves after so many milliseconds; rejects with the signal's reason when it aborts first. */
 export function pause(ms: number, signal?: AbortSignal | null): Promise<void> {
@@ -190,10 +221,13 @@ export function pause(ms: number, signal?: AbortSignal | null): Promise<void> {
       clearTimeout(timer);
       reject(signal?.reason);
     };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', leave);
-      resolve();
-    }, ms);
+    const timer = setTimeout(
+      () => {
+        signal?.removeEventListener('abort', leave);
+        resolve();
+      },
+      Math.min(ms, LONGEST_TIMER_MS),
+    );
     signal?.addEventListener('abort', leave, { once: true });
   });
 }

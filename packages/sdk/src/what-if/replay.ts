@@ -47,7 +47,10 @@ export interface ReplayComparison extends ReplayRange {
 export interface Replay extends AsyncIterable<ReplayedEntry> {
   /** What it will take, by what the recorded executions have taken. Nothing is made, and no model is asked. */
   estimate(): Promise<ReplayEstimate>;
-  /** Executes what is left, and resolves with both histories side by side. */
+  /**
+   * Executes what is left, and resolves with both histories side by side. It rejects where the iteration has failed, or was left
+   * before its end, which has deleted the fork.
+   */
   comparison(): Promise<ReplayComparison>;
 }
 
@@ -77,19 +80,30 @@ export function createReplay(
   };
   const tally = createReplayTally();
   const runs: ReplayRun[] = [];
+  const { times = 1 } = options;
+  let failure: unknown;
   const entries = (async function* () {
-    const context = { requests, source, options, range: await range(), add: tally.add };
-    for (let run = 1; run <= (options.times ?? 1); run += 1) runs.push(yield* replayOnce(context, run));
+    try {
+      const context = { requests, source, options, range: await range(), add: tally.add };
+      for (let run = 1; run <= times; run += 1) runs.push(yield* replayOnce(context, run));
+    } catch (error) {
+      failure = error;
+      throw error;
+    }
   })();
   return {
     [Symbol.asyncIterator]: () => entries,
     estimate: async () => estimateOf({ requests, source, options, range: await range() }),
     comparison: async () => {
       for await (const _ of entries);
+      if (runs.length < times) throw failure ?? new Error(LEFT);
       return { ...(await range()), runs, events: tally.events(runs.length), spreads: tally.spreads() };
     },
   };
 }
+
+const LEFT =
+  'The iteration was left before its end, so there is nothing to compare: make another replay, and iterate to its end.';
 
 async function* replayOnce(
   context: Context,
