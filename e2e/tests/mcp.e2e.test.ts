@@ -213,12 +213,12 @@ it('says what is wrong with a call in a result that a model reads', async () => 
   expect(await codeOf('letter', named)).toEqual([undefined, undefined]);
 });
 
-it.each(['[', 'a b', 'x:99999', ''])('answers whatever host is asked for: %j', async (host) => {
-  const headers = {
-    host,
-    'content-type': 'application/json',
-    accept: 'application/json, text/event-stream',
-  };
+const both = 'application/json, text/event-stream';
+it.each([
+  ...['[', 'a b', 'x:99999', ''].map((host) => [{ host, accept: both }] as const),
+  [{ accept: '*/*' }] as const,
+])('answers whatever host and whichever type is asked for: %j', async (asked) => {
+  const headers = { ...asked, 'content-type': 'application/json' };
   const { promise, resolve } = Promise.withResolvers<number | undefined>();
   request(`${system.url}${publicPath()}`, { method: 'POST', headers }, (answer) => {
     answer.resume();

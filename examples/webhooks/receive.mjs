@@ -5,6 +5,10 @@ import { createServer } from 'node:https';
 import { Webhook } from 'standardwebhooks';
 
 const { WEBHOOK_SECRET = '', TLS_KEY = 'key.pem', TLS_CERT = 'cert.pem', PORT = '8443' } = process.env;
+if (WEBHOOK_SECRET === '') {
+  process.stderr.write('WEBHOOK_SECRET is missing: creating the webhook answered with it, as `secret`.\n');
+  process.exit(1);
+}
 const webhook = new Webhook(WEBHOOK_SECRET);
 const MAX_BYTES = 2 * 1024 * 1024;
 

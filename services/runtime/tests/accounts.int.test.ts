@@ -44,9 +44,13 @@ it('the operator pauses a deployment, and neither its owner nor its account resu
   expect(await findOperatorPause(context.db, '0xnone')).toBeUndefined();
   await requestOperatorPause(context.db, deployment.id, true);
   await vi.waitFor(async () => expect(await paused()).toBe(true));
-  await house.call('deployments.resume', { params });
+  const { message } = await house.call('deployments.resume', { params });
+  expect(message).toMatch('The operator of the service keeps the deployment paused');
   await tell({ disabled: false });
-  expect(await codeOf(execute({ id: 'a' }))).toBe('deployment_paused');
+  await expect(execute({ id: 'a' })).rejects.toMatchObject({
+    code: 'deployment_paused',
+    message: 'The operator of the service has paused it, and alone can resume it.',
+  });
   await requestOperatorPause(context.db, deployment.id, false);
   await vi.waitFor(async () => expect(await paused()).toBe(false));
   await execute({ id: 'a' });

@@ -128,7 +128,10 @@ describe('execution', () => {
   it('refuses while paused', async () => {
     const { execute, params } = await plantDeployment(house);
     await house.call('deployments.pause', { params });
-    expect(await codeOf(execute({ id: 'p' }))).toBe('deployment_paused');
+    await expect(execute({ id: 'p' })).rejects.toMatchObject({
+      code: 'deployment_paused',
+      message: 'Its owner has paused it, and alone can resume it.',
+    });
     await house.call('deployments.resume', { params });
     await execute({ id: 'p' });
   });

@@ -8,7 +8,7 @@ import { startEvmPayments } from './evm-payments.js';
 const FUNDS = 10_000_000n;
 
 /** Payments without the internet, until it is stopped: a chain, a facilitator, and the files that name them. */
-const [folder = '.orrery'] = process.argv.slice(2);
+const [folder = process.env['ORRERY_DATA_DIR'] ?? '.orrery'] = process.argv.slice(2);
 await using payments = await startEvmPayments();
 const { facilitator, rpcUrl, token: asset } = payments;
 const payer = generatePrivateKey();

@@ -115,5 +115,8 @@ const READ = ['accept', 'content-type', 'last-event-id'];
 
 function headersOf({ headers }: FastifyRequest): Record<string, string> {
   const names = Object.keys(headers).filter((name) => READ.includes(name) || name.startsWith('mcp-'));
-  return Object.fromEntries(names.map((name) => [name, String(headers[name])]));
+  const read = Object.fromEntries(names.map((name) => [name, String(headers[name])]));
+  // The package looks for the names of the types alone.
+  if (headers.accept?.includes('*/*')) read['accept'] = 'application/json, text/event-stream';
+  return read;
 }

@@ -54,6 +54,13 @@ it('tells what is spent, without the claim', () => {
   });
 });
 
+it('advises to wait for the next day only where that helps', () => {
+  const [wait] = grant(spent(0.75), null, [claim('a', 1)]);
+  expect(wait?.message).toMatch('The next day begins');
+  const [raise] = grant(spent(0), null, [claim('a', 1.5)]);
+  expect(raise?.message).toMatch('covers on no day what this request may cost: raise it');
+});
+
 it('tells others than the owner whose budget is spent, and no amount', () => {
   const [refusal] = grant(spent(0.75), null, [claim('a', 0.5)]);
   const told = withoutAmounts(withEntry(refusal));

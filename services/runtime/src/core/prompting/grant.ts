@@ -64,11 +64,13 @@ function refusalOf(
   for (const of of ['deployment', 'account'] as const) {
     const limit = limits[of];
     if (limit === null || spent[of] + usd <= limit) continue;
-    return new ServiceError(
-      'budget_exhausted',
-      `The ${OF[of]} for AI models does not cover another request today. The next day begins at 00:00 UTC.`,
-      { facts: { limitedBy: of, limitUsd: limit, spentUsd: spent[of], requestUsd: usd } },
-    );
+    const told =
+      usd > limit
+        ? `The ${OF[of]} for AI models covers on no day what this request may cost: raise it, choose a cheaper model, or read less.`
+        : `The ${OF[of]} for AI models does not cover another request today. The next day begins at 00:00 UTC.`;
+    return new ServiceError('budget_exhausted', told, {
+      facts: { limitedBy: of, limitUsd: limit, spentUsd: spent[of], requestUsd: usd },
+    });
   }
   return undefined;
 }

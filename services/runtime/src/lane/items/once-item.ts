@@ -207,11 +207,17 @@ export function keyedItem<T>(
   };
 }
 
+const keyReused = () =>
+  new ServiceError(
+    'idempotency_key_reused',
+    'Send the request of the key again as it was, or this one with a key of its own.',
+  );
+
 /** The answer of a request that this process has committed, also earlier in the same batch. */
 function answerInMemory({ keys }: DeploymentState, effect: KeyedEffect, now: number): JsonValue | undefined {
   const known = keys.get(keyIdOf(effect), now);
   if (known === undefined || known.requestHash === effect.requestHash) return known?.reply;
-  throw new ServiceError('idempotency_key_reused');
+  throw keyReused();
 }
 
 function storedOutcome<T>(stored: JsonValue): ItemOutcome<T> {
@@ -225,7 +231,7 @@ function storedOutcome<T>(stored: JsonValue): ItemOutcome<T> {
 function claimantOf({ runs }: DeploymentState, effect: KeyedEffect): string | undefined {
   const run = runs.size === 0 ? undefined : runs.claimantOf(keyIdOf(effect));
   if (run?.claim == null || run.claim.requestHash === effect.requestHash) return run?.id;
-  throw new ServiceError('idempotency_key_reused');
+  throw keyReused();
 }
 
 function whileInFlight<T>(executionId: string, acceptedAs?: (executionId: string) => T): ItemOutcome<T> {

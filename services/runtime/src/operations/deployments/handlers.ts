@@ -69,6 +69,8 @@ const set =
   (state: DeploymentState): DeploymentChange | undefined =>
     state.row[column] === on ? undefined : { kind, facts: {}, columns: { [column]: on } };
 
+const PAUSED_BY_OPERATOR = 'The operator of the service keeps the deployment paused, and alone can resume it';
+
 type Action = OwnedHandler<DeploymentWrites['deployments.publish']>;
 
 export function deploymentWrites(context: RuntimeContext): OwnedHandlers<DeploymentWrites> {
@@ -159,11 +161,12 @@ export function deploymentWrites(context: RuntimeContext): OwnedHandlers<Deploym
       'Deployment paused',
       'Deployment is already paused',
     ),
-    'deployments.resume': action(
-      set('owner_paused', false, 'resumed'),
-      'Deployment resumed',
-      'Deployment is not paused',
-    ),
+    'deployments.resume': async (deployment, _request, call) => {
+      const resume = changeItem(deployment, call, set('owner_paused', false, 'resumed'));
+      const { record, changed } = await lanes.submit(resume);
+      const done = changed ? 'Deployment resumed' : 'Deployment is not paused';
+      return { data: record, message: record.isPaused ? PAUSED_BY_OPERATOR : done };
+    },
   };
 }
 

@@ -26,7 +26,7 @@ import {
   refuseUnknownModel,
 } from '../../core/prompting/model.js';
 import type { ItemOutcome, WorkItem } from '../../lane/items/work-item.js';
-import { type DeploymentState, isPaused } from '../../store/state/deployment-state.js';
+import { type DeploymentState, refusePaused } from '../../store/state/deployment-state.js';
 import { sourceForNothing } from '../requests/randomness.js';
 import {
   type Briefing,
@@ -167,7 +167,7 @@ function resolveTried(
   { row }: DeploymentState,
   confirmed: Confirmed | undefined,
 ): { readonly definition: CompiledDefinition } | 'prepare' {
-  if (isPaused(row)) throw new ServiceError('deployment_paused');
+  refusePaused(row);
   return confirmed?.definition === undefined ? 'prepare' : { definition: confirmed.definition };
 }
 

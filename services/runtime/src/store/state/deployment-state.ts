@@ -3,6 +3,7 @@ import {
   canonicalHash,
   EVALUATOR,
   type JsonObject,
+  ServiceError,
   type VersionDefinition,
   type WorldTexts,
 } from '@orrery/contracts';
@@ -113,6 +114,13 @@ type Pauses = Pick<DeploymentRow, 'owner_paused' | 'operator_paused' | 'account_
 
 export const isPaused = (row: Pauses): boolean =>
   row.owner_paused || row.operator_paused || row.account_paused;
+
+/** @throws `deployment_paused`, which says who can resume it */
+export function refusePaused(row: Pauses): void {
+  if (!isPaused(row)) return;
+  const who = row.owner_paused ? 'Its owner' : 'The operator of the service';
+  throw new ServiceError('deployment_paused', `${who} has paused it, and alone can resume it.`);
+}
 
 /** What no other item may change while a run holds it. */
 export interface Holds {
