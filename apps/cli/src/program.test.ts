@@ -53,7 +53,7 @@ describe('the options that name a server', () => {
     ['worlds', 'list', '--url', nowhere, '--key', 'k'],
     ['--url', 'http://127.0.0.1:2', '--key', 'k', 'worlds', 'list', '--url', nowhere],
   ])('may stand anywhere: %j', async (...args) => {
-    expect(await asked(...args)).toMatch(/^No Orrery answers at http:\/\/127\.0\.0\.1:1:/);
+    expect(await asked(...args)).toMatch(/^No Orrery answers at http:\/\/127\.0\.0\.1:1 /);
   });
 
   it('are refused by a command that asks no server', async () => {

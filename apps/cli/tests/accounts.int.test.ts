@@ -87,6 +87,22 @@ describe('orrery accounts', () => {
     expect(await run('deployments', 'resume', '7')).toMatch(/^There is no deployment 7 in the database\./);
   });
 
+  it('pauses and resumes as the operator, for programs too', async () => {
+    await query(
+      database.url,
+      `insert into runtime.deployments (id, address, world_id, world_address, owner_account_id, name, mode, created_at, updated_at)
+      overriding system value values (69, '0x69', 1, '0x1', 1, 'Race day', 'upgradable', now(), now())`,
+    );
+    expect(JSON.parse(await run('deployments', 'resume', '69', '--json'))).toEqual({
+      address: '0x69',
+      isPausedByOperator: false,
+      isDone: true,
+    });
+    expect(await run('deployments', 'resume', '69')).toBe(
+      'deployment 0x69 is no longer paused by the operator',
+    );
+  });
+
   it('makes no database where none is', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'orrery-nothing-'));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));

@@ -26,6 +26,16 @@ it('brings the schemas of all services up to date, as often as asked', async () 
 
 it('says what it needs', async () => {
   expect(await run({}, 'database', 'migrate')).toEqual([expect.stringContaining('Set DATABASE_URL')]);
+  const wrong = { DATABASE_URL: 'user:secret@host/x' };
+  for (const command of [
+    ['database', 'migrate'],
+    ['accounts', 'list'],
+    ['partitions', 'list'],
+  ]) {
+    const said = (await run(wrong, ...command)).join();
+    expect(said).toMatch(/^Correct these .* DATABASE_URL \(not valid; expected a PostgreSQL address/);
+    expect(said).not.toContain('secret');
+  }
 });
 
 it('accepts what was restored, and nothing where nothing was', async () => {

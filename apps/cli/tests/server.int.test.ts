@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type ServerOptions, serverOf } from '../src/server/find-server.js';
 
 const url = 'http://127.0.0.1:4321';
@@ -59,7 +59,39 @@ describe('a command finds its server', () => {
     );
   });
 
+  it('and sends no other key to an address that only the folder names, unless that is this machine', async () => {
+    const planted = await mkdtemp(join(tmpdir(), 'orrery-planted-'));
+    onTestFinished(() => rm(planted, { recursive: true }));
+    const at = async (address: string, options: ServerOptions, env = {}) => {
+      await writeFile(join(planted, 'url'), address);
+      return find(options, { ORRERY_DATA_DIR: planted, ...env });
+    };
+    const there = 'https://elsewhere.example';
+    const refused = `is not sent to ${there}, which ${join(planted, 'url')} alone names: pass --url or set ORRERY_URL.`;
+    await expect(at(there, {}, { ORRERY_KEY: 'k' })).rejects.toThrow(
+      `The key of the variable ORRERY_KEY ${refused}`,
+    );
+    await expect(at(there, { key: 'k' })).rejects.toThrow(`The key of --key ${refused}`);
+    expect(await at(there, { key: 'k', url: there })).toMatchObject({ url: there, key: 'k' });
+    expect(await at(there, { key: 'k' }, { ORRERY_URL: there })).toMatchObject({ url: there, key: 'k' });
+    for (const here of ['http://0.0.0.0:3000', 'http://localhost:3000', 'http://[::1]:3000'])
+      expect(await at(here, { key: 'k' })).toMatchObject({ url: here, key: 'k' });
+  });
+
   it('by an address, not by a name', async () => {
-    await expect(find({ url: 'localhost:3000' })).rejects.toThrow('is no address of a server');
+    for (const address of [
+      'localhost:3000',
+      'http://a b',
+      'http://',
+      'http://user:password@host',
+      'http://h:99999',
+    ])
+      await expect(find({ url: address })).rejects.toThrow('is no address of a server');
+  });
+
+  it('and says so where a key has characters that no header can hold', async () => {
+    await expect(find({ key: 'orrery_abc…' })).rejects.toThrow(
+      'The key of --key has characters that no key has: copy it anew.',
+    );
   });
 });

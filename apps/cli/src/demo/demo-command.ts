@@ -1,8 +1,9 @@
 import { type AiModelRecord, type ChainRecord, MAX_LIMIT } from '@orrery/contracts';
 import { StartupError } from '@orrery/service-kit';
 import type { Command } from 'commander';
-import { askOrFail, askServer, Refusal } from '../server/ask-server.js';
+import { askAt } from '../server/ask-server.js';
 import { type Server, type ServerOptions, serverOf, withServerOptions } from '../server/find-server.js';
+import { Refusal } from '../server/refusal.js';
 import type { CommandContext } from '../terminal/context.js';
 import { formatRows } from '../terminal/format-rows.js';
 import { poll } from '../terminal/poll.js';
@@ -29,7 +30,7 @@ export function addDemoCommand(program: Command, context: CommandContext): void 
 
 /** Looked up before anything is made. */
 async function requireChain(server: Server, name: string): Promise<void> {
-  const { data } = await askOrFail(server, 'GET', `/chains?limit=${MAX_LIMIT}`);
+  const { data } = await askAt(server, 'GET', `/chains?limit=${MAX_LIMIT}`);
   const names = (data as ChainRecord[]).map((chain) => chain.name);
   if (names.includes(name)) return;
   throw new StartupError(
@@ -40,7 +41,7 @@ async function requireChain(server: Server, name: string): Promise<void> {
 }
 
 async function defaultModel(server: Server): Promise<AiModelRecord> {
-  const { data } = await askOrFail(server, 'GET', `/ai-models?limit=${MAX_LIMIT}`);
+  const { data } = await askAt(server, 'GET', `/ai-models?limit=${MAX_LIMIT}`);
   const found = (data as AiModelRecord[]).find(({ isDefault }) => isDefault);
   if (found !== undefined) return found;
   throw new StartupError(
@@ -59,17 +60,17 @@ async function play(
   for (const [index, { says, method, path, body, names: name, mayFail, shown }] of steps.entries()) {
     const target = fill(path, names);
     write(`\n${index + 1}. ${says}\n   ${method} /api${target}`);
-    const answer = await askServer(server, method, target, body);
-    const { status, data, code, error } = answer;
-    if (status >= 300 && mayFail?.includes(code ?? '') !== true)
-      throw new Refusal(server, { method, path: `/api${target}` }, answer);
-    if (name !== undefined) names[name] = (data as { address: string }).address;
-    write(
-      `   ${status < 300 ? shorten(JSON.stringify(shown === undefined ? data : shown(data as never))) : `refused, nothing changed (${code}): ${error}`}`,
-    );
+    try {
+      const { data } = await askAt(server, method, target, body);
+      if (name !== undefined) names[name] = (data as { address: string }).address;
+      write(`   ${shorten(JSON.stringify(shown === undefined ? data : shown(data as never)))}`);
+    } catch (error) {
+      if (!(error instanceof Refusal) || mayFail?.includes(error.problem.code) !== true) throw error;
+      write(`   refused, nothing changed (${error.problem.code}): ${error.problem.error}`);
+    }
   }
   if (withPushes) await showPushes(server, fill(pushesPath, names), write);
-  const horses = await askOrFail(server, 'GET', fill(tablePath, names));
+  const horses = await askAt(server, 'GET', fill(tablePath, names));
   const rows = (horses.data as Horse[]).map(({ instanceId, state }) => ({ horse: instanceId, ...state }));
   write(`\n${formatRows(rows, ['horse', 'wins', 'speed', 'stamina'])}`);
 }
@@ -95,7 +96,7 @@ interface Push {
 
 /** Waits until the pushes of a deployment are on the chain, and shows where. */
 async function showPushes(server: Server, path: string, write: CommandContext['write']): Promise<void> {
-  const ask = async () => (await askOrFail(server, 'GET', path)).data as Push[];
+  const ask = async () => (await askAt(server, 'GET', path)).data as Push[];
   const areThere = (all: Push[]) =>
     all.length > 0 && all.every(({ status }) => status === 'confirmed' || status === 'finalized');
   const pushes = await poll(ask, areThere, WAITING);

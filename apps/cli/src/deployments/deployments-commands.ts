@@ -4,6 +4,7 @@ import { performNamed } from '../operations/perform-operation.js';
 import { deploymentsNamed, findDeployment, isReference } from '../operations/references.js';
 import { type Server, type ServerOptions, serverOf, withServerOptions } from '../server/find-server.js';
 import type { CommandContext } from '../terminal/context.js';
+import { wholeNumber } from '../terminal/options.js';
 
 /**
  * `orrery deployments pause|resume` as its owner, over the API, and as the operator, in the database; and
@@ -29,7 +30,7 @@ export function addDeploymentsCommands(program: Command, context: CommandContext
         if (deployment.includes('/')) return performNamed(`deployments.${verb}`, asOwner, options, context);
         if (!isReference(deployment)) throw await noReference(context, deployment, options);
         const { setOperatorPause } = await import('../operator/operator-pause.js');
-        return setOperatorPause(context, deployment, paused);
+        return setOperatorPause(context, deployment, paused, options);
       });
   }
   addCloneCommand(deployments, context);
@@ -56,7 +57,7 @@ async function noReference(
 }
 
 interface CloneOptions extends OwnerOptions {
-  readonly atSeq?: string;
+  readonly atSeq?: number;
 }
 
 /** `orrery deployments clone`, also named `fork`: a new deployment with the instances and bindings of another. */
@@ -67,13 +68,13 @@ function addCloneCommand(deployments: Command, context: CommandContext): void {
     .description('create a deployment as a copy of another, as that is now or as it was')
     .argument('<deployment>', 'the one that is copied, as WORLD/DEPLOYMENT, or one of yours alone')
     .argument('<name>', 'the name of the new one')
-    .option('--at-seq <number>', 'copy it as it was after this entry of its journal');
+    .option('--at-seq <number>', 'copy it as it was after this entry of its journal', wholeNumber);
   withServerOptions(command)
     .option('--json', 'print the data as JSON')
     .action((deployment: string, name: string, { atSeq, ...options }: CloneOptions) => {
       const copy = async (server: Server) => {
         const { worldAddress, address: sourceDeployment } = await findDeployment(server, deployment);
-        const seq = atSeq === undefined ? {} : { sourceSeq: Number(atSeq) };
+        const seq = atSeq === undefined ? {} : { sourceSeq: atSeq };
         const body = { name, bindings: [], sourceDeployment, ...seq };
         return { params: { worldAddress }, body };
       };

@@ -2,8 +2,8 @@ import { createOrrery, type LiveEntry, OrreryError, type StreamEvent } from '@or
 import { type Command, Option } from 'commander';
 import { type DeploymentReference, findDeployment } from '../operations/references.js';
 import { cellOf } from '../operations/show-answer.js';
-import { refusalOf } from '../server/ask-server.js';
 import { type Server, type ServerOptions, serverOf, withServerOptions } from '../server/find-server.js';
+import { failureOf } from '../server/refusal.js';
 import type { CommandContext } from '../terminal/context.js';
 import { wholeNumber } from '../terminal/options.js';
 
@@ -54,7 +54,7 @@ async function follow(
   } catch (error) {
     if (!(error instanceof OrreryError)) throw error;
     const path = `/api/worlds/${worldAddress}/deployments/${address}/stream`;
-    throw refusalOf(server, { method: 'GET', path }, error);
+    throw failureOf(server, { method: 'GET', path }, error);
   }
 }
 

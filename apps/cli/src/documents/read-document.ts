@@ -28,13 +28,19 @@ export const readGivenFile = (file: string, advice: string): Promise<string> =>
 
 /**
  * A value as it is typed: JSON where it is JSON, otherwise the text itself. A whole number that JSON would change is a
- * text, too.
+ * text, too. @throws StartupError for any other number that JSON would change
  */
 export function readValue(text: string): unknown {
+  if (/^-?\d+$/.test(text) && !Number.isSafeInteger(Number(text))) return text;
+  const value = valueIn(text);
+  // For what it says of numbers.
+  if (typeof value === 'number' || typeof value === 'object') readYaml(text, text);
+  return value;
+}
+
+function valueIn(text: string): unknown {
   try {
-    const value: unknown = parseJson(text);
-    const isExact = typeof value !== 'number' || Number.isSafeInteger(value) || !/^-?\d+$/.test(text);
-    return isExact ? value : text;
+    return parseJson(text);
   } catch {
     return text;
   }

@@ -94,6 +94,19 @@ describe('YAML', () => {
     expect(() => read('{"min": [-1e999]}')).toThrow('horse.yaml, line 1, column 10: ');
   });
 
+  it('is refused with a whole number that would be sent as another one', () => {
+    expect(() => read('name: horse\nid: 12345678901234567890')).toThrow(
+      'horse.yaml, line 2, column 5: The number 12345678901234567890 would be sent as 12345678901234567000. As a text, in quotes, it stays as it is.',
+    );
+    expect(() => read('{"a": [{"id": -9007199254740993}]}')).toThrow('column 15: ');
+    // What JSON says of a large number, and of any that is no whole one, it says again.
+    const values = [12345678901234567000, 9007199254740992, 1e21, -1e300, 0.1, 5e-324];
+    expect(read(writeYaml({ values }))).toEqual({ values });
+    expect(read('[1000000000000000000000, +012, 0.12345678901234567890]')).toEqual([
+      1e21, 12, 0.12345678901234568,
+    ]);
+  });
+
   it('says what has to stand in quotes', () => {
     expect(() => read('name: brew\nhoney: {{ input.kilos }}')).toThrow(
       'horse.yaml, line 2, column 9: Put a placeholder in quotes: "{{ … }}".',

@@ -33,7 +33,7 @@ export function readYaml(text: string, what: string): ReadYaml {
   const [problem] = document.errors;
   if (problem !== undefined) throw refusalOf(problem, lineCounter, what);
   refuseBareBraces(document, lineCounter, what);
-  refuseInfinity(document, lineCounter, what);
+  refuseOtherNumbers(document, lineCounter, what);
   const value = contentOf(document, what);
   return { value, lineOf: (path) => lineOf(document, lineCounter, path) };
 }
@@ -65,15 +65,24 @@ function refuseBareBraces(document: Document.Parsed, lines: LineCounter, what: s
   });
 }
 
-/** A number such as 1e400 is none that JSON can send: it would become null. @throws StartupError with the line */
-function refuseInfinity(document: Document.Parsed, lines: LineCounter, what: string): void {
+/** JSON sends no number such as 1e400, and another whole number than 12345678901234567890. @throws StartupError with the line */
+function refuseOtherNumbers(document: Document.Parsed, lines: LineCounter, what: string): void {
   visit(document, {
-    Scalar: (_, { value, source, range }) => {
-      if (typeof value !== 'number' || Number.isFinite(value)) return;
+    Scalar: (_, { value, source = '', range }) => {
+      if (typeof value !== 'number' || isSentAs(source, value)) return;
       const { line, col } = lines.linePos(range?.[0] ?? 0);
-      throw new StartupError(`${what}, line ${line}, column ${col}: The number ${source} is too large.`);
+      const fault = Number.isFinite(value)
+        ? `would be sent as ${value}. As a text, in quotes, it stays as it is.`
+        : 'is too large.';
+      throw new StartupError(`${what}, line ${line}, column ${col}: The number ${source} ${fault}`);
     },
   });
+}
+
+/** Whether JSON says of a number what was written, or, where that is no whole number, the nearest one. */
+export function isSentAs(source: string, value: number): boolean {
+  if (!Number.isFinite(value) || !/^[-+]?\d+$/.test(source)) return Number.isFinite(value);
+  return String(value) === source || BigInt(value) === BigInt(source);
 }
 
 /** @throws StartupError for aliases that blow up */

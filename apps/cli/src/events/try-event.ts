@@ -1,7 +1,8 @@
 import type { JsonObject, JsonValue } from '@orrery/contracts';
 import { findDeployment } from '../operations/references.js';
-import { askServer, Refusal, type ServerAnswer } from '../server/ask-server.js';
+import { ask } from '../server/ask-server.js';
 import type { Server } from '../server/find-server.js';
+import { type Problem, Refusal } from '../server/refusal.js';
 
 export interface TryRequest {
   readonly deployment: string;
@@ -37,17 +38,20 @@ export async function tryEvent(server: Server, request: TryRequest): Promise<Try
   const { event, input, version, model, deployment } = request;
   const reference = request.world === undefined ? deployment : `${request.world}/${deployment}`;
   const { worldAddress, address } = await findDeployment(server, reference);
-  const query = new URLSearchParams({ dryRun: 'true' });
-  if (version !== undefined) query.set('eventVersion', String(version));
-  if (model !== undefined) query.set('aiModelId', model);
-  const path = `/worlds/${worldAddress}/deployments/${address}/execute?${query}`;
+  const query = {
+    dryRun: 'true',
+    ...(version !== undefined && { eventVersion: String(version) }),
+    ...(model !== undefined && { aiModelId: model }),
+  };
+  const path = `/api/worlds/${worldAddress}/deployments/${address}/execute`;
   const tries: Try[] = [];
-  for (let run = 0; run < request.times; run += 1) {
-    const answer = await askServer(server, 'POST', path, { event, input });
-    if (answer.status >= 400 && answer.status < 500 && !OF_THE_MODEL.has(answer.code ?? ''))
-      throw new Refusal(server, { method: 'POST', path: `/api${path}` }, answer);
-    tries.push(toTry(event, answer));
-  }
+  for (let run = 0; run < request.times; run += 1)
+    tries.push(
+      await ask(server, { method: 'POST', path, query, body: { event, input } }).then(
+        ({ data }) => validTry(event, data as DryRun),
+        (error: unknown) => failedTry(event, error),
+      ),
+    );
   return tries;
 }
 
@@ -70,21 +74,30 @@ interface Exchange {
   readonly latencyMs: number;
 }
 
-function toTry(event: string, { status, data, code = '', error = '', facts }: ServerAnswer): Try {
-  const ran = status < 300 ? (data as DryRun) : undefined;
-  const { model, attempts, usage, latencyMs } = ran?.llm ?? (facts?.llm as DryRun['llm']) ?? {};
+const validTry = (event: string, { eventVersion, stateChanges, result, llm }: DryRun): Try => ({
+  ...{ valid: true, event, eventVersion, stateChanges, result, error: null },
+  ...measuresOf(llm),
+});
+
+/** @throws the error, where it says nothing about the model */
+function failedTry(event: string, error: unknown): Try {
+  if (!(error instanceof Refusal)) throw error;
+  const { status, code, error: detail, facts }: Problem = error.problem;
+  if (status < 500 && !OF_THE_MODEL.has(code)) throw error;
   return {
-    valid: ran !== undefined,
-    event,
-    eventVersion: ran?.eventVersion ?? null,
+    ...{ valid: false, event, eventVersion: null, stateChanges: {}, result: null, error: { code, detail } },
+    ...measuresOf(facts?.llm as DryRun['llm']),
+  };
+}
+
+function measuresOf(llm: DryRun['llm'] | undefined) {
+  const { model, attempts, usage, latencyMs } = llm ?? {};
+  return {
     model: model ?? null,
-    stateChanges: ran?.stateChanges ?? {},
-    result: ran?.result ?? null,
     requests: attempts?.length ?? null,
     inputTokens: usage?.inputTokens ?? null,
     outputTokens: usage?.outputTokens ?? null,
     usd: usage?.usd ?? null,
     latencyMs: latencyMs ?? null,
-    error: ran === undefined ? { code, detail: error } : null,
   };
 }

@@ -107,6 +107,9 @@ const membersBelow = (path: string, rows: readonly object[]): string[] => [
 
 /** The names of attributes hold no dots. */
 export const at = (value: unknown, path: string): unknown =>
-  path
-    .split('.')
-    .reduce<unknown>((part, name) => (part as Record<string, unknown> | null | undefined)?.[name], value);
+  path.split('.').reduce<unknown>((part, name) => memberOf(part, name), value);
+
+const memberOf = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+    ? (value as Record<string, unknown>)[name]
+    : undefined;

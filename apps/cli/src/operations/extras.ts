@@ -1,6 +1,6 @@
 import { StartupError } from '@orrery/service-kit';
 import { Option } from 'commander';
-import { askOrFail } from '../server/ask-server.js';
+import { askAt } from '../server/ask-server.js';
 import type { Server } from '../server/find-server.js';
 import { BY_ENTRY, INSTANCE_EXTRAS } from './instance-extras.js';
 import type { Extra, ExtraTyped } from './operation-command.js';
@@ -157,7 +157,7 @@ const isNoVersion = (parts: RegExpExecArray | null): boolean =>
 async function bindingOf(text: string, events: string, server: Server): Promise<Binding> {
   const named = versionNamed(text);
   if (named !== undefined) return named;
-  const { data } = await askOrFail(server, 'GET', `${events}/${encodeURIComponent(text)}`);
+  const { data } = await askAt(server, 'GET', `${events}/${encodeURIComponent(text)}`);
   return {
     event: text,
     eventVersion: versionOf(text, (data as { latestVersion: number | null }).latestVersion),

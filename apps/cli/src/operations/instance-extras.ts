@@ -1,8 +1,8 @@
-import { didYouMean, toNfc } from '@orrery/contracts';
+import { didYouMean, requestPath, toNfc } from '@orrery/contracts';
 import { StartupError } from '@orrery/service-kit';
 import { Option } from 'commander';
-import { Refusal } from '../server/ask-server.js';
 import type { Server } from '../server/find-server.js';
+import { Refusal } from '../server/refusal.js';
 import type { OperationRequest } from './fill-request.js';
 import type { Extra, ExtraTyped, Refused } from './operation-command.js';
 import { readPairs } from './option-value.js';
@@ -74,10 +74,10 @@ async function merged(
   const set = Object.fromEntries(
     Object.entries(readPairs(rest)).map(([name, value]) => [toNfc(name), value]),
   );
-  const twice = removed.find((name) => name in set);
+  const twice = removed.find((name) => Object.hasOwn(set, name));
   if (twice !== undefined) throw new StartupError(`"${twice}" is set and removed: decide for one.`);
   const { state, revision } = await read(request, server);
-  const gone = removed.find((name) => !(name in state));
+  const gone = removed.find((name) => !Object.hasOwn(state, name));
   if (gone !== undefined) throw new StartupError(`The instance has no attribute "${gone}" to remove.`);
   const kept = Object.entries(state).filter(([name]) => !removed.includes(name));
   return {
@@ -117,7 +117,7 @@ export const BY_ENTRY: Pick<Extra, 'targets' | 'refine'> = {
   refine: (request, _typed, server) => withId(request, server),
 };
 
-/** An id is a UUID, so a whole number is a `seq`. @throws StartupError where the journal has no such entry */
+/** An id is a UUID, so a whole number is a `seq`. @throws Refusal where the journal has no such entry */
 async function withId(request: OperationRequest, server: Server): Promise<OperationRequest> {
   const { params } = request;
   const { historyId = '' } = params;
@@ -127,7 +127,8 @@ async function withId(request: OperationRequest, server: Server): Promise<Operat
   const { data } = await askFor(operationNamed('history.list'), { params, query }, server);
   const [entry] = data as readonly { readonly id: string; readonly seq: number }[];
   if (entry?.seq === seq) return { ...request, params: { ...params, historyId: entry.id } };
-  throw new StartupError(
-    `The journal has no entry ${historyId}: \`orrery history list --include all\` shows its entries by their seq.`,
-  );
+  const path = requestPath(operationNamed('history.get').http, params);
+  const error = `The journal has no entry ${historyId}: its entries have a seq and a historyId.`;
+  const problem = { status: 404, code: 'history_entry_not_found', error };
+  throw new Refusal(server, { method: 'GET', path }, problem);
 }

@@ -1,7 +1,5 @@
 import type { RoutedRpc } from '@orrery/contracts';
-import { StartupError } from '@orrery/service-kit';
 import { Argument, type Command, Option } from 'commander';
-import { Refusal } from '../server/ask-server.js';
 import {
   type Server,
   type ServerOptions,
@@ -9,6 +7,7 @@ import {
   urlOf,
   withServerOptions,
 } from '../server/find-server.js';
+import { Refusal } from '../server/refusal.js';
 import type { CommandContext } from '../terminal/context.js';
 import { toKebab } from '../terminal/options.js';
 import { fillRequest, type OperationRequest, type Typed } from './fill-request.js';
@@ -107,7 +106,8 @@ export function addOperationCommand(
 async function explain(error: Error, { advise }: Extra, refused: Refused): Promise<never> {
   if (!(error instanceof Refusal)) throw error;
   const advice = await Promise.resolve(advise?.(error, refused)).catch(() => undefined);
-  throw advice === undefined ? error : new StartupError(`${error.message}\n${advice}`, { cause: error });
+  if (advice !== undefined) error.message = `${error.message}\n${advice}`;
+  throw error;
 }
 
 /** As the help of the commands of ours: a phrase. */

@@ -22,6 +22,14 @@ describe('a value that is typed', () => {
     ]);
   });
 
+  it('is no number that JSON would change', () => {
+    expect(() => readValue('1e400')).toThrow('1e400, line 1, column 1: The number 1e400 is too large.');
+    expect(() => readValue('{"a":[1,-1e999]}')).toThrow('The number -1e999 is too large.');
+    expect(() => readValue('[12345678901234567890]')).toThrow('would be sent as 12345678901234567000');
+    expect(() => readPairs(['speed=1e400'])).toThrow('too large');
+    expect(readValue('{"a":"1e400"}')).toEqual({ a: '1e400' });
+  });
+
   it('comes in pairs, whose values may hold the sign', () => {
     expect(readPairs(['winner=HORSE_1', 'laps=3', 'note=a=b', 'empty='])).toEqual({
       winner: 'HORSE_1',
@@ -45,6 +53,8 @@ describe('a value that is typed', () => {
     expect(await value('json', '{min: 0}')).toEqual({ min: 0 });
     expect(await value('value', '0')).toBe(0);
     await expect(value('number', 'many')).rejects.toThrow('x is a number, not "many".');
+    await expect(value('number', '1e400')).rejects.toThrow('x is a number, not "1e400".');
+    await expect(value('number', '12345678901234567890')).rejects.toThrow('x is a number');
     await expect(value('flag', 'yes')).rejects.toThrow('x is true or false, not "yes".');
     await expect(value('json', 'no-such-file')).rejects.toThrow(
       /^There is no file \/.*\/no-such-file: give a file/,

@@ -1,5 +1,6 @@
 import { StartupError } from '@orrery/service-kit';
 import { readDocument, readValue } from '../documents/read-document.js';
+import { isSentAs } from '../documents/yaml-text.js';
 import type { Member } from './member.js';
 
 /** The value of a member of a body, from the text of its option. @throws StartupError when it is none */
@@ -25,7 +26,7 @@ export async function optionValue(
 
 function number(name: string, text: string): number {
   const value = Number(text);
-  if (text.trim() === '' || !Number.isFinite(value))
+  if (text.trim() === '' || !isSentAs(text, value))
     throw new StartupError(`${name} is a number, not "${text}".`);
   return value;
 }

@@ -5,13 +5,15 @@ import { expect, it, onTestFinished } from 'vitest';
 import { operationNamed, performOperation } from './perform-operation.js';
 
 /** A journal of 250 entries, to which each request adds one; it is read with `--all`. */
-async function readAll(query: Record<string, string> = {}) {
+async function readAll(query: Record<string, string> = {}, { fits = 100 } = {}) {
   const asked: string[] = [];
   let head = 250;
   const server = createServer((request, response) => {
     const { searchParams } = new URL(request.url ?? '', 'http://localhost');
     asked.push(searchParams.toString());
     const limit = Number(searchParams.get('limit'));
+    if (limit > fits)
+      return response.writeHead(400).end('{"code":"page_too_deep","detail":"Use a smaller limit."}');
     const page = Number(searchParams.get('page') ?? 1);
     const first = Number(searchParams.get('after') ?? head + 1) - 1 - (page - 1) * limit;
     const data = Array.from({ length: Math.min(limit, first) }, (_, at) => ({ seq: first - at }));
@@ -45,6 +47,14 @@ it('reads all of a history by its entries: one that is written meanwhile shows n
     'limit=100&include=all&after=151',
     'limit=100&include=all&after=51',
   ]);
+});
+
+it('reads a history whose pages are too large together in smaller ones', async () => {
+  const { asked, seqs } = await readAll({}, { fits: 40 });
+  expect(seqs).toEqual(Array.from({ length: 250 }, (_, at) => 250 - at));
+  expect(asked.slice(0, 3)).toEqual(['limit=100', 'limit=40', 'limit=100&after=211']);
+  // Smaller pages have other numbers.
+  await expect(readAll({ page: '2' }, { fits: 40 })).rejects.toThrow('Use a smaller limit.');
 });
 
 it('begins where it is told to', async () => {

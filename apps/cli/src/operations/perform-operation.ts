@@ -1,7 +1,9 @@
-import { httpOperations, MAX_LIMIT, type RoutedRpc, requestPath } from '@orrery/contracts';
-import { StartupError } from '@orrery/service-kit';
-import { allPages, nextEntries, Refusal, type ServerAnswer, sendOrFail } from '../server/ask-server.js';
+import { randomUUID } from 'node:crypto';
+import { httpOperations, MAX_LIMIT, type RoutedRpc } from '@orrery/contracts';
+import type { z } from 'zod';
+import { allPages, ask, nextEntries, type ServerAnswer } from '../server/ask-server.js';
 import { type Server, type ServerOptions, serverOf } from '../server/find-server.js';
+import { Refusal } from '../server/refusal.js';
 import type { CommandContext } from '../terminal/context.js';
 import type { OperationRequest } from './fill-request.js';
 import { type Showing, showAnswer } from './show-answer.js';
@@ -19,14 +21,8 @@ export async function performOperation(
   request: Partial<OperationRequest>,
   options: Showing & CommandContext & { readonly server: Server },
 ): Promise<void> {
-  const { server, json, all } = options;
-  const asked = all ? askForAll(rpc, request, server) : askFor(rpc, request, server);
-  const answer = await asked.catch((error: unknown) => {
-    // For programs the problem document as it came.
-    const isForPrograms = json && error instanceof Refusal;
-    throw isForPrograms ? new StartupError(JSON.stringify(error.problem, null, 2), { cause: error }) : error;
-  });
-  showAnswer(rpc, answer, options);
+  const { server, all } = options;
+  showAnswer(rpc, await (all ? askForAll : askFor)(rpc, request, server), options);
 }
 
 /** Performs an operation by its name for a command of ours; `request` may look up what the command names. */
@@ -40,15 +36,24 @@ export async function performNamed(
   await performOperation(operationNamed(name), await request(server), { ...context, json, server });
 }
 
+/** What may be repeated has a key, so that it is repeated where its answer is lost. */
 export function askFor(
-  { http }: RoutedRpc,
-  { params = {}, query = {}, headers = {}, body }: Partial<OperationRequest>,
+  { http, request }: RoutedRpc,
+  { params, query, headers = {}, body }: Partial<OperationRequest>,
   server: Server,
 ): Promise<ServerAnswer> {
-  const search = new URLSearchParams(query).toString();
-  const path = `${requestPath(http, params)}${search === '' ? '' : `?${search}`}`;
-  return sendOrFail(server, { method: http.method, path, headers, body });
+  const key = takesKey(request) ? { 'idempotency-key': randomUUID() } : {};
+  const path = http.path.replace(/:(\w+)/g, '{$1}');
+  return ask(server, { method: http.method, path, params, query, headers: { ...key, ...headers }, body });
 }
+
+const takesKey = (request: RoutedRpc['request']): boolean =>
+  'idempotency-key' in (request as z.ZodObject<{ headers: z.ZodObject }>).shape.headers.shape;
+
+/** Lists whose pages are told apart by their last entry. */
+const HISTORIES = ['history.list', 'public.history'];
+/** As many entries as are never too large together (docs/history.md). */
+const SAFE_PAGE = '40';
 
 function askForAll(
   rpc: RoutedRpc,
@@ -57,11 +62,18 @@ function askForAll(
 ): Promise<ServerAnswer> {
   const { page, ...rest } = request.query ?? {};
   const first = page === undefined ? {} : { page };
+  const isHistory = HISTORIES.includes(rpc.name);
   return allPages(
-    (which) => {
+    async (which) => {
       const query = { limit: String(MAX_LIMIT), ...rest, ...('after' in which ? {} : first), ...which };
-      return askFor(rpc, { ...request, query }, server);
+      const askPage = (limit: string) => askFor(rpc, { ...request, query: { ...query, limit } }, server);
+      return askPage(query.limit).catch((error: unknown) => {
+        const mayBeSmaller = isHistory && !('page' in query) && Number(query.limit) > Number(SAFE_PAGE);
+        if (!mayBeSmaller || !(error instanceof Refusal) || error.problem.code !== 'page_too_deep')
+          throw error;
+        return askPage(SAFE_PAGE);
+      });
     },
-    rpc.name === 'history.list' ? nextEntries : undefined,
+    isHistory ? nextEntries : undefined,
   );
 }

@@ -1,7 +1,8 @@
 import { MAX_LIMIT } from '@orrery/contracts';
 import { StartupError } from '@orrery/service-kit';
-import { allPages, askOrFail, askServer } from '../server/ask-server.js';
+import { allPages, askAt } from '../server/ask-server.js';
 import type { Server } from '../server/find-server.js';
+import { Refusal } from '../server/refusal.js';
 
 /** A world or a deployment as lists show it. */
 export interface Named {
@@ -23,7 +24,7 @@ export async function listAll<T>(server: Server, path: string): Promise<T[]> {
   const sign = path.includes('?') ? '&' : '?';
   const { data } = await allPages((which) => {
     const query = new URLSearchParams({ limit: String(MAX_LIMIT), ...which });
-    return askOrFail(server, 'GET', `${path}${sign}${query}`);
+    return askAt(server, 'GET', `${path}${sign}${query}`);
   });
   return data as T[];
 }
@@ -80,10 +81,19 @@ async function searchDeployment(server: Server, text: string): Promise<Deploymen
 
 async function searchReference(server: Server, text: string): Promise<DeploymentReference> {
   for (const { address: worldAddress } of await ownWorlds(server)) {
-    const { status } = await askServer(server, 'GET', `/worlds/${worldAddress}/deployments/${text}`);
-    if (status === 200) return { worldAddress, address: text };
+    const isHere = await askAt(server, 'GET', `/worlds/${worldAddress}/deployments/${text}`).then(
+      () => true,
+      isElsewhere,
+    );
+    if (isHere) return { worldAddress, address: text };
   }
   throw new StartupError(`None of your worlds has the deployment ${text}.`);
+}
+
+/** A refusal for another reason does not say that it is not there. */
+function isElsewhere(error: unknown): false {
+  if (error instanceof Refusal && error.problem.status === 404) return false;
+  throw error;
 }
 
 async function ownDeployments(server: Server): Promise<OwnDeployment[]> {

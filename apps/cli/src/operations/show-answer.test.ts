@@ -7,7 +7,7 @@ function shown(name: string, data: unknown, json: boolean, brief?: (all: unknown
   const [out, notes]: [string[], string[]] = [[], []];
   const write = (line: string) => void out.push(line);
   const note = (line: string) => void notes.push(line);
-  showAnswer(operationNamed(name), { status: 200, data }, { json, brief, write, note });
+  showAnswer(operationNamed(name), { data }, { json, brief, write, note });
   return { out: out.join('\n'), notes };
 }
 

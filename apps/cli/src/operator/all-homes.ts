@@ -8,7 +8,7 @@ import {
 import { StartupError } from '@orrery/service-kit';
 import type { CommandContext } from '../terminal/context.js';
 import type { OpenHome } from './open-home.js';
-import { commandLogger } from './with-database.js';
+import { commandLogger, databaseIn } from './with-database.js';
 
 /** The variable with the address of a database: the directory has none, as addresses hold passwords. */
 export const addressVariable = (name: string): string => `DATABASE_URL_${name.toUpperCase()}`;
@@ -34,7 +34,7 @@ export async function listInAll(
   let own: string | undefined;
   let partitions = await listPartitions(runtime, directory);
   for (const name of databases) {
-    const databaseUrl = env[addressVariable(name)];
+    const databaseUrl = databaseIn(env, addressVariable(name));
     if (await isDatabaseNamed(runtime, directory, name)) own = name;
     else if (databaseUrl) partitions = merge(partitions, await listElsewhere(databaseUrl, name, directory));
     else unknown.push(name);

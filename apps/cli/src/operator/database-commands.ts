@@ -16,7 +16,7 @@ import type { Command } from 'commander';
 import type { CommandContext } from '../terminal/context.js';
 import { formatRows } from '../terminal/format-rows.js';
 import { directoryOf, openHome } from './open-home.js';
-import { commandLogger, withDatabase } from './with-database.js';
+import { commandLogger, databaseIn, withDatabase } from './with-database.js';
 
 /** The schema of each service, and what brings it up to date. */
 const SCHEMAS: Readonly<Record<string, Migrations>> = {
@@ -77,8 +77,9 @@ async function acceptRestored({ env, write }: CommandContext): Promise<void> {
 }
 
 async function migrateAll({ env, write }: CommandContext): Promise<void> {
-  const url = env.DATABASE_URL;
-  if (!url) throw new StartupError('Set DATABASE_URL: the embedded database migrates when Orrery starts.');
+  const url = databaseIn(env);
+  if (url === undefined)
+    throw new StartupError('Set DATABASE_URL: the embedded database migrates when Orrery starts.');
   const logger = commandLogger();
   for (const [schema, migrations] of Object.entries(SCHEMAS)) {
     await using database = await connect({ url, schema, applicationName: 'orrery-migrate', logger });

@@ -14,7 +14,7 @@ import { addressVariable } from './all-homes.js';
 import { progressText, STEP_TEXTS } from './move-texts.js';
 import { openHome } from './open-home.js';
 import { watchMove } from './watch-move.js';
-import { commandLogger, withDatabase } from './with-database.js';
+import { commandLogger, databaseIn, withDatabase } from './with-database.js';
 
 export interface MoveWishes {
   /** The name of the other database, whose address is in a variable. */
@@ -104,7 +104,7 @@ function addressOf(env: CommandContext['env'], name: string | undefined): string
   if (name === undefined)
     throw new StartupError('Say where to: --to with a name, or --to-url with an address.');
   const variable = addressVariable(name);
-  const address = env[variable];
+  const address = databaseIn(env, variable);
   if (address) return address;
   throw new StartupError(`Set ${variable} to the address of the database ${name}, or give it with --to-url.`);
 }

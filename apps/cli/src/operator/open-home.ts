@@ -7,12 +7,13 @@ import {
 } from '@orrery/runtime/operator';
 import { holding } from '@orrery/service-kit';
 import type { CommandContext } from '../terminal/context.js';
+import { databaseIn } from './with-database.js';
 
 type OpenOptions = Parameters<typeof openRuntimeDatabase>[0];
 
 /** The address of the directory, where it is not in the runtime's database. */
-export const directoryOf = ({ RUNTIME_DIRECTORY_URL: url }: CommandContext['env']) => ({
-  directoryUrl: url || undefined,
+export const directoryOf = (env: CommandContext['env']) => ({
+  directoryUrl: databaseIn(env, 'RUNTIME_DIRECTORY_URL'),
 });
 
 export interface OpenHome {

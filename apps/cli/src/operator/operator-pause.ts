@@ -20,22 +20,33 @@ export const setOperatorPause = (
   { env, write }: CommandContext,
   deployment: string,
   paused: boolean,
+  { json }: { readonly json?: true } = {},
 ): Promise<void> =>
   withDatabase(env, openHome(env), async ({ runtime: db, directory }) => {
     const found = await findOperatorPause(db, deployment);
-    if (found === undefined) return write(await pauseElsewhere(directory, deployment, paused));
+    if (found === undefined) return write(told(await pauseElsewhere(directory, deployment, paused), json));
     const { id, address } = found;
     await requestOperatorPause(db, id, paused);
     const isDone = (pause: typeof found | undefined) => pause?.isPaused === paused;
     const last = await poll(() => findOperatorPause(db, address), isDone, WAITING);
-    write(told(address, paused, isDone(last)));
+    write(told({ address, isPausedByOperator: paused, isDone: isDone(last) }, json));
   });
 
-const told = (address: string, paused: boolean, isDone: boolean): string =>
-  `deployment ${address} is ${paused ? 'paused' : 'no longer paused'} by the operator${isDone ? '' : ' as soon as a runtime runs'}`;
+interface Outcome {
+  readonly address: string;
+  readonly isPausedByOperator: boolean;
+  /** False: it becomes so as soon as a runtime runs. */
+  readonly isDone: boolean;
+}
+
+function told(outcome: Outcome, json: true | undefined): string {
+  if (json === true) return JSON.stringify(outcome, null, 2);
+  const { address, isPausedByOperator, isDone } = outcome;
+  return `deployment ${address} is ${isPausedByOperator ? 'paused' : 'no longer paused'} by the operator${isDone ? '' : ' as soon as a runtime runs'}`;
+}
 
 /** Of a deployment that lives in another database, whose runtimes read the directory. @throws StartupError */
-async function pauseElsewhere(directory: DirectoryDb, deployment: string, paused: boolean): Promise<string> {
+async function pauseElsewhere(directory: DirectoryDb, deployment: string, paused: boolean): Promise<Outcome> {
   const found = await findElsewhere(directory, deployment);
   if (found === undefined)
     throw new StartupError(
@@ -47,5 +58,5 @@ async function pauseElsewhere(directory: DirectoryDb, deployment: string, paused
     (done) => done,
     WAITING,
   );
-  return told(found.address, paused, isDone);
+  return { address: found.address, isPausedByOperator: paused, isDone };
 }

@@ -1,7 +1,15 @@
 import { access } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { findRunningPostgres, startEmbeddedPostgres } from '@orrery/embedded-postgres';
-import { createLogger, type Logger, Resources, StartupError } from '@orrery/service-kit';
+import {
+  createLogger,
+  databaseUrl,
+  type Logger,
+  Resources,
+  readEnvironment,
+  StartupError,
+} from '@orrery/service-kit';
+import { z } from 'zod';
 import type { CommandContext } from '../terminal/context.js';
 
 interface OpenOptions {
@@ -18,10 +26,14 @@ export async function withDatabase<Db>(
   work: (db: Db) => Promise<void>,
 ): Promise<void> {
   await using resources = new Resources();
-  const databaseUrl = env.DATABASE_URL || (await embeddedUrl(env.ORRERY_DATA_DIR || '.orrery', resources));
-  const opening = open({ databaseUrl, logger: commandLogger(), maxConnections: 1 });
+  const url = databaseIn(env) ?? (await embeddedUrl(env.ORRERY_DATA_DIR || '.orrery', resources));
+  const opening = open({ databaseUrl: url, logger: commandLogger(), maxConnections: 1 });
   await work(resources.use('database', await opening).db);
 }
+
+/** The address in a variable. @throws StartupError where it is no address of a database */
+export const databaseIn = (env: CommandContext['env'], variable = 'DATABASE_URL'): string | undefined =>
+  readEnvironment(z.object({ [variable]: databaseUrl.optional() }), env)[variable];
 
 /** What the services' code warns of, for a person. */
 export const commandLogger = (): Logger =>

@@ -8,7 +8,7 @@ import {
 } from '@orrery/sdk';
 import { StartupError } from '@orrery/service-kit';
 import { readGivenFile } from '../documents/read-document.js';
-import { adviceOn } from '../server/ask-server.js';
+import { adviceOn } from '../server/refusal.js';
 import { type EvmKey, readEvmKey, type Wallet } from '../wallets/wallet-file.js';
 import { howToPay, offersOf, unaffordable } from './offers.js';
 

@@ -4,7 +4,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { readDocument } from '../documents/read-document.js';
 import { groupOf } from '../operations/operations-commands.js';
 import { findDeployment } from '../operations/references.js';
-import { askOrFail } from '../server/ask-server.js';
+import { askAt } from '../server/ask-server.js';
 import { type ServerOptions, serverOf, urlOf, withServerOptions } from '../server/find-server.js';
 import type { CommandContext } from '../terminal/context.js';
 import { readWalletFile } from '../wallets/wallet-file.js';
@@ -74,7 +74,7 @@ async function addressOf(
     throw new StartupError(`${cause.message}\n${advice}`, { cause });
   });
   const { worldAddress, address } = await findDeployment(server, deployment);
-  const { data } = await askOrFail(server, 'GET', `/worlds/${worldAddress}/deployments/${address}`);
+  const { data } = await askAt(server, 'GET', `/worlds/${worldAddress}/deployments/${address}`);
   return (data as { readonly address: string }).address;
 }
 

@@ -1,103 +1,137 @@
-import {
-  type CursorPagination,
-  type FieldProblem,
-  type HttpBinding,
-  type Pagination,
-  parseJson,
-} from '@orrery/contracts';
-import type { OrreryError } from '@orrery/sdk';
+import type { CursorPagination, FieldProblem, HttpBinding, Pagination } from '@orrery/contracts';
+import { createOrrery, OrreryError } from '@orrery/sdk';
 import { StartupError } from '@orrery/service-kit';
-import { toKebab } from '../terminal/options.js';
 import type { Server } from './find-server.js';
+import { type Asked, failureOf } from './refusal.js';
 
-/** An answer in the envelope; a refusal has a code and a sentence (RFC 9457). */
+/** A success in the envelope. */
 export interface ServerAnswer {
-  readonly status: number;
   readonly data?: unknown;
   readonly message?: string;
   /** Likely mistakes that are allowed. */
   readonly warnings?: readonly FieldProblem[];
   /** Of a list whose pages have numbers, or of a query's. */
   readonly pagination?: Partial<Pagination & CursorPagination>;
-  readonly code?: string;
-  readonly error?: string;
-  readonly errors?: readonly FieldProblem[];
-  readonly facts?: Readonly<Record<string, unknown>>;
 }
 
 export interface ServerRequest {
   readonly method: HttpBinding['method'];
-  /** With its query, from `/api` on. */
+  /** From `/api` on: that of an operation, as openapi.json writes it, with `params`; or a path with its query. */
   readonly path: string;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly params?: Readonly<Record<string, string>> | undefined;
+  readonly query?: Readonly<Record<string, string>> | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly body?: unknown;
 }
 
-/** @throws StartupError when no server answers there */
-export async function send(
-  { url, key }: Server,
-  { method, path, headers, body }: ServerRequest,
-): Promise<ServerAnswer> {
-  const authorization = key === '' ? {} : { authorization: `Bearer ${key}` };
-  const json = body === undefined ? {} : { 'content-type': 'application/json' };
-  const init = { method, headers: { ...authorization, ...json, ...headers } };
+/**
+ * Sends a request, and again while its error says that it may succeed later, as the SDK does.
+ * @throws Refusal for a refusal, StartupError when no server answers there or what answers is none
+ */
+export async function ask(server: Server, request: ServerRequest): Promise<ServerAnswer> {
+  const { url, key } = server;
+  const { method, path, params, query, headers = {}, body } = request;
+  checkHeaders(headers);
+  const leaving = new AbortController();
+  const token = key === '' ? undefined : key;
+  const { answer } = createOrrery({ url, token, fetch: unlessAway(url, leaving) });
+  const init = { path: params, query, headers, body, signal: leaving.signal };
   try {
-    const answer = await fetch(
-      `${url}${path}`,
-      body === undefined ? init : { ...init, body: JSON.stringify(body) },
-    );
-    return {
-      ...(parseJson(await answer.text()) as unknown as Omit<ServerAnswer, 'status'>),
-      status: answer.status,
-    };
+    return await (answer as unknown as Answering)(method.toLowerCase(), path, init);
   } catch (error) {
-    throw new StartupError(
-      `No Orrery answers at ${url}: run \`npm start\` in another terminal first, pass --url or set ORRERY_URL.`,
-      { cause: error },
-    );
+    // A path that no URL can hold.
+    if (error instanceof RangeError) throw new StartupError(error.message, { cause: error });
+    if (!(error instanceof OrreryError)) throw error;
+    const advice = error.isUndecided ? [adviceOnRepeating(request)] : [];
+    throw failureOf(server, askedBy(request), error, ...advice);
   }
+}
+
+type Answering = (method: string, path: string, init: object) => Promise<ServerAnswer>;
+
+function checkHeaders(headers: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(headers))
+    if (!/^[\x20-\x7e]*$/.test(value))
+      throw new StartupError(`--${name} takes printable ASCII characters alone, not "${value}".`);
+}
+
+/**
+ * A server that takes no connection is not there, and nobody waits for it. One that was asked before may come back, and may
+ * have done what it was asked.
+ */
+function unlessAway(url: string, leaving: AbortController): typeof fetch {
+  let isFirst = true;
+  return async (...asked) => {
+    const answer = fetch(...asked).catch((cause: Error) => {
+      const reason = reasonOf(cause);
+      if (isFirst && NOT_CONNECTED.test(reason)) leaving.abort(awayError(url, reason, cause));
+      throw cause;
+    });
+    return answer.finally(() => {
+      isFirst = false;
+    });
+  };
+}
+
+const reasonOf = ({ cause }: Error): string => {
+  const { code, message } = (cause ?? {}) as Partial<NodeJS.ErrnoException>;
+  return code ?? message ?? '';
+};
+
+/** Before anything is sent: no connection, no such host, a port that HTTP may not use, a certificate that is not trusted. */
+const NOT_CONNECTED =
+  /^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT|EPROTO|bad port)$|CERT|SIGNATURE|_SSL_/;
+
+function awayError(url: string, reason: string, cause: Error): StartupError {
+  const why = reason === 'ECONNREFUSED' ? '' : ` (${reason})`;
+  const advice = 'run `npm start` in another terminal first, pass --url or set ORRERY_URL.';
+  return new StartupError(`No Orrery answers at ${url}${why}: ${advice}`, { cause });
+}
+
+/** Where nobody knows what became of a request. */
+function adviceOnRepeating({ method, path, query, headers }: ServerRequest): string {
+  if (method === 'GET' || query?.['dryRun'] === 'true')
+    return 'The request changes nothing: run the command again.';
+  const look = path.endsWith('/execute')
+    ? '`orrery history list` shows it then'
+    : 'look before you repeat it';
+  const key = headers?.['idempotency-key'];
+  const again = key === undefined ? '' : ` With --idempotency-key ${key} a repetition has no second effect.`;
+  return `It may have taken effect: ${look}.${again}`;
+}
+
+/** A request with its parameters and its query. */
+function askedBy({ method, path, params = {}, query = {} }: ServerRequest): Asked {
+  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
+  const search = new URLSearchParams(query).toString();
+  return { method, path: search === '' ? filled : `${filled}?${search}` };
 }
 
 /** A warning as a line; `where`: the part that it is about. */
 export const warningText = ({ code, message }: FieldProblem, where: string): string =>
   `Warning: ${where === '' ? '' : `${where}: `}${message} [${code}]`;
 
-/** As `send`. @throws Refusal also for an answer that is none of success */
-export async function sendOrFail(server: Server, request: ServerRequest): Promise<ServerAnswer> {
-  const answer = await send(server, request);
-  if (answer.status < 300) return answer;
-  throw new Refusal(server, request, answer);
-}
-
-/** Sends a request below `/api`. @throws StartupError when no server answers there */
-export const askServer = (
+/** As `ask`, with a path below `/api`. */
+export const askAt = (
   server: Server,
   method: HttpBinding['method'],
   path: string,
   body?: unknown,
-): Promise<ServerAnswer> => send(server, { method, path: `/api${path}`, body });
-
-/** As `askServer`. @throws Refusal also for a refusal */
-export const askOrFail = (
-  server: Server,
-  method: HttpBinding['method'],
-  path: string,
-  body?: unknown,
-): Promise<ServerAnswer> => sendOrFail(server, { method, path: `/api${path}`, body });
+): Promise<ServerAnswer> => ask(server, { method, path: `/api${path}`, body });
 
 /** The parameters that tell the pages of a list apart; undefined: there is no further page. */
 type Which = Readonly<Record<string, string>> | undefined;
 
 /** All pages of a list as one answer. `next`: what follows an answer. */
 export async function allPages(
-  ask: (which: NonNullable<Which>) => Promise<ServerAnswer>,
+  askPage: (which: NonNullable<Which>) => Promise<ServerAnswer>,
   next: (answer: ServerAnswer) => Which = nextPage,
 ): Promise<ServerAnswer> {
   const data: unknown[] = [];
-  let answer: ServerAnswer = { status: 200 };
+  let answer: ServerAnswer = {};
   for (let which: Which = {}; which !== undefined; which = next(answer)) {
-    answer = await ask(which);
-    data.push(...(answer.data as unknown[]));
+    answer = await askPage(which);
+    for (const one of answer.data as unknown[]) data.push(one);
   }
   return { ...answer, data };
 }
@@ -116,76 +150,4 @@ function nextPage({ data, pagination }: ServerAnswer): Which {
   // The service counts no further than 10,000.
   const mayFollow = totalIsMinimum && (data as unknown[]).length >= limit;
   return page < totalPages || mayFollow ? { page: String(page + 1) } : undefined;
-}
-
-type Asked = Pick<ServerRequest, 'method' | 'path'>;
-
-/** The server has refused a request. The message is its problem document for people: code, sentence, pointers, advice. */
-export class Refusal extends StartupError {
-  readonly problem: ServerAnswer;
-
-  constructor(server: Server, request: Asked, problem: ServerAnswer) {
-    super([textOf(request, problem), ...adviceOn(server, problem)].join('\n'));
-    this.problem = problem;
-  }
-}
-
-/** What the SDK was told for a request, as the command says it. */
-export const refusalOf = (
-  server: Server,
-  request: Asked,
-  { status, code, message, pointers }: OrreryError,
-): Refusal => new Refusal(server, request, { status, code, error: message, errors: pointers });
-
-/** The sentence first; what was asked, which is long, at the end. */
-function textOf({ method, path }: Asked, problem: ServerAnswer): string {
-  const { status, code, error = '', errors = [] } = problem;
-  const reason = code === undefined ? status : `${status} ${code}`;
-  // One problem is in the sentence already.
-  const further = errors.filter(({ message }) => !error.includes(message));
-  const lines = further.map(({ pointer, message }) => `\n  ${pointer || 'the body'}: ${message}`);
-  const sentence = Object.hasOwn(ADVICE, code ?? '') ? withoutPaths(error) : error;
-  return asTyped(`${sentence} (${reason})${lines.join('')}\nRefused: ${method} ${path}`);
-}
-
-/** Without the sentences that name requests: a command says the same. */
-const withoutPaths = (text: string): string => text.replaceAll(/\s*[^.]*\bGET \/api\/[^.]*\./g, '');
-
-/** Pointers to queries and headers as the options that fill them. */
-const asTyped = (text: string): string =>
-  text.replaceAll(/#(?:query|header)\/([\w-]+)/g, (_, name: string) => `--${toKebab(name)}`);
-
-/** Commands for what the server says of its API. */
-export const ADVICE: Readonly<Record<string, string>> = {
-  unknown_ai_model: '`orrery models list` shows the models.',
-  unknown_chain: '`orrery chains list` shows the chains.',
-  world_not_found: '`orrery worlds list` shows the worlds that you may see.',
-  deployment_not_found: '`orrery deployments list WORLD` shows the deployments of a world.',
-  entity_schema_not_found: '`orrery schemas list WORLD` shows the schemas of a world.',
-  attribute_not_found: '`orrery attributes list WORLD SCHEMA` shows the attributes of a schema.',
-  event_not_found: '`orrery events list WORLD` shows the events of a world.',
-  event_version_not_found: '`orrery versions list WORLD EVENT` shows the versions of an event.',
-  event_binding_not_found: '`orrery bindings list DEPLOYMENT` shows what a deployment has bound.',
-  entity_instance_not_found: '`orrery instances list DEPLOYMENT` shows the instances of a deployment.',
-  history_entry_not_found: '`orrery history list DEPLOYMENT` shows the entries of a deployment.',
-  schedule_not_found: '`orrery schedules list DEPLOYMENT` shows the schedules of a deployment.',
-  push_not_found: '`orrery pushes list DEPLOYMENT` shows the pushes of a deployment.',
-  webhook_not_found: '`orrery webhooks list DEPLOYMENT` shows the webhooks of a deployment.',
-  key_not_found: '`orrery keys list` shows the keys of your account.',
-  revision_mismatch:
-    'It was changed by something else since it was read, so nothing was written: look at it and run the command again.',
-};
-
-/** What the server cannot know: where the key and the address came from. */
-export function adviceOn(
-  { url, keyFrom }: Server,
-  { status, code }: Pick<ServerAnswer, 'status' | 'code'>,
-): string[] {
-  const withoutApi = url.replace(/\/api$/, '');
-  if (status === 401 && keyFrom !== undefined)
-    return [`The key came from ${keyFrom}, the server is ${url}. --key or ORRERY_KEY gives another key.`];
-  if (code === 'route_not_found' && withoutApi !== url)
-    return [`Give the address without /api, which the command adds itself: ${withoutApi}`];
-  const advice = ADVICE[code ?? ''];
-  return advice === undefined ? [] : [advice];
 }

@@ -24,20 +24,34 @@ export const withServerOptions = (command: Command): Command =>
     .option('--url <url>', 'address of the server (ORRERY_URL); by default the all-in-one of this folder')
     .option('--key <key>', 'an API key (ORRERY_KEY); by default that of the all-in-one of this folder');
 
-/** @throws StartupError when no key is given and none is stored */
+/** @throws StartupError when no key is given and none is stored, or it is none that may be sent there */
 export async function serverOf(options: ServerOptions, context: CommandContext): Promise<Server> {
   const url = await urlOf(options, context);
-  if (options.key !== undefined) return { url, key: options.key, keyFrom: '--key' };
-  const { ORRERY_KEY } = context.env;
-  if (ORRERY_KEY) return { url, key: ORRERY_KEY, keyFrom: 'the variable ORRERY_KEY' };
-  const keyFrom = `the file ${resolve(folderOf(context.env), 'api-key')}`;
-  return { url, key: await storedKey(url, context), keyFrom };
+  const { env } = context;
+  const given = options.key ?? (env.ORRERY_KEY || undefined);
+  if (given === undefined) {
+    const keyFrom = `the file ${resolve(folderOf(env), 'api-key')}`;
+    return checked({ url, key: await storedKey(url, context), keyFrom });
+  }
+  const keyFrom = options.key === undefined ? 'the variable ORRERY_KEY' : '--key';
+  // A folder that came from elsewhere may name any address.
+  if (options.url === undefined && !env.ORRERY_URL && !isThisMachine(url))
+    throw new StartupError(
+      `The key of ${keyFrom} is not sent to ${url}, which ${join(folderOf(env), 'url')} alone names: pass --url or set ORRERY_URL.`,
+    );
+  return checked({ url, key: given, keyFrom });
+}
+
+/** @throws StartupError for a key that no header can hold */
+function checked(server: Server & Required<Pick<Server, 'keyFrom'>>): Server {
+  if (/^[\x20-\x7e]*$/.test(server.key)) return server;
+  throw new StartupError(`The key of ${server.keyFrom} has characters that no key has: copy it anew.`);
 }
 
 /** The address of the server that is meant, without a slash at its end. @throws StartupError when it is none */
 export async function urlOf({ url }: ServerOptions, { env }: CommandContext): Promise<string> {
   const chosen = url ?? (env.ORRERY_URL || (await stored(env, 'url')) || defaultUrl(env));
-  if (!/^https?:\/\/[^/]/.test(chosen))
+  if (!/^https?:\/\/[^/@]+(\/[^@]*)?$/.test(chosen) || !URL.canParse(chosen))
     throw new StartupError(`${chosen} is no address of a server: http://127.0.0.1:3000 is one.`);
   return chosen.replace(/\/+$/, '');
 }
@@ -53,7 +67,7 @@ async function stored(env: CommandContext['env'], name: 'url' | 'api-key'): Prom
 
 /** The stored key is a secret of this machine: it is sent to no other. */
 async function storedKey(url: string, { env }: CommandContext): Promise<string> {
-  if (url !== (await stored(env, 'url')) && !isLoopback(url))
+  if (url !== (await stored(env, 'url')) && !isThisMachine(url))
     throw new StartupError(`The key in ${folderOf(env)} is not for ${url}: pass --key or set ORRERY_KEY.`);
   const key = await stored(env, 'api-key');
   if (key !== '') return key;
@@ -62,8 +76,9 @@ async function storedKey(url: string, { env }: CommandContext): Promise<string> 
   );
 }
 
-const isLoopback = (url: string): boolean =>
-  /^(127\.\d+\.\d+\.\d+|localhost|\[::1\])$/.test(new URL(url).hostname);
+/** A server that listens everywhere stores such an address too. */
+const isThisMachine = (url: string): boolean =>
+  /^(127\.\d+\.\d+\.\d+|0\.0\.0\.0|localhost|\[::1?\])$/.test(new URL(url).hostname);
 
 const NAMES = ['url', 'key'] as const;
 

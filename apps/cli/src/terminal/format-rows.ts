@@ -1,7 +1,9 @@
+import { visible } from './visible.js';
+
 /** Rows as aligned text columns under their names. */
 export function formatRows(rows: readonly object[], columns: readonly string[]): string {
   const cells = [
-    [...columns],
+    columns.map(textOf),
     ...rows.map((row) => columns.map((name) => textOf((row as Record<string, unknown>)[name]))),
   ];
   const widths = columns.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
@@ -17,5 +19,6 @@ export function formatRows(rows: readonly object[], columns: readonly string[]):
 
 function textOf(value: unknown): string {
   if (value === null || value === undefined) return '–';
-  return Array.isArray(value) ? value.join(',') : String(value);
+  // A cell stays in its line, and is as wide as it is shown.
+  return visible((Array.isArray(value) ? value.join(',') : String(value)).replaceAll(/\s+/g, ' '));
 }

@@ -16,3 +16,6 @@ export const toKebab = (name: string): string =>
     .replaceAll(/([a-z0-9])([A-Z])/g, '$1-$2')
     .replaceAll(/([A-Z])([A-Z][a-z])/g, '$1-$2')
     .toLowerCase();
+
+/** The exit code after Ctrl-C. */
+export const INTERRUPTED = 130;

@@ -5,8 +5,8 @@ import { type Command, CommanderError } from 'commander';
 import { readGivenFile } from '../documents/read-document.js';
 import { replaceText } from '../documents/replace-text.js';
 import { type DeploymentReference, findDeployment } from '../operations/references.js';
-import { refusalOf } from '../server/ask-server.js';
 import { type Server, type ServerOptions, serverOf, withServerOptions } from '../server/find-server.js';
+import { failureOf } from '../server/refusal.js';
 import type { CommandContext } from '../terminal/context.js';
 import { showVerified } from './show-verified.js';
 
@@ -82,7 +82,7 @@ async function verify(
     if (error instanceof TypeError) throw new StartupError(error.message, { cause: error });
     if (!(error instanceof OrreryError)) throw error;
     const asked = `/api/worlds/${worldAddress}/deployments/${address}/history`;
-    throw refusalOf(server, { method: 'GET', path: asked }, error);
+    throw failureOf(server, { method: 'GET', path: asked }, error);
   }
 }
 

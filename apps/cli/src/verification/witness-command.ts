@@ -3,7 +3,6 @@ import { CheckpointError, type CheckpointPath, createOrrery, type Orrery, Orrery
 import { StartupError } from '@orrery/service-kit';
 import { type Command, CommanderError, InvalidArgumentError } from 'commander';
 import { findDeployment } from '../operations/references.js';
-import { refusalOf } from '../server/ask-server.js';
 import {
   type Server,
   type ServerOptions,
@@ -11,6 +10,7 @@ import {
   urlOf,
   withServerOptions,
 } from '../server/find-server.js';
+import { failureOf } from '../server/refusal.js';
 import type { CommandContext } from '../terminal/context.js';
 import { openWitnessStore, type WitnessStore } from './witness-store.js';
 
@@ -74,8 +74,9 @@ async function witness(deployment: string, flags: WitnessFlags, context: Command
       size = seen?.size ?? size;
     }
   } catch (error) {
+    if (isLate(error)) throw new StartupError(LATE, { cause: error });
     if (!(error instanceof OrreryError)) throw error;
-    throw refusalOf(server, { method: 'GET', path: pathOf(path) }, error);
+    throw failureOf(server, { method: 'GET', path: pathOf(path) }, error);
   }
 }
 
@@ -113,12 +114,18 @@ async function keysOf(
   return keys;
 }
 
-const headOf = (orrery: Orrery, { worldAddress, address }: CheckpointPath) =>
-  worldAddress === undefined
-    ? orrery.get('/app/deployments/{address}/head', { path: { address } })
+function headOf(orrery: Orrery, { worldAddress, address }: CheckpointPath) {
+  const signal = AbortSignal.timeout(PATIENCE_MS);
+  return worldAddress === undefined
+    ? orrery.get('/app/deployments/{address}/head', { path: { address }, signal })
     : orrery.get('/api/worlds/{worldAddress}/deployments/{address}/head', {
         path: { worldAddress, address },
+        signal,
       });
+}
+
+/** Milliseconds for one look: a server that answers slowly, or never, hides what it could not deny. */
+const PATIENCE_MS = 30_000;
 
 type Seen = Awaited<ReturnType<Orrery['checkpoint']>>;
 
@@ -129,14 +136,15 @@ async function look(
 ): Promise<Seen | undefined> {
   try {
     const after = await store.checkpoint.read();
-    const seen = await orrery.checkpoint(path, { keys, after });
+    const signal = AbortSignal.timeout(PATIENCE_MS);
+    const seen = await orrery.checkpoint(path, { keys, after, signal });
     if (seen.note !== after) await store.checkpoint.write(seen.note);
     return seen;
   } catch (error) {
     if (error instanceof CheckpointError) throw await convict(error, store, note);
     if (error instanceof TypeError) throw new StartupError(error.message, { cause: error });
     if (!isAway(error)) throw error;
-    note(`The server cannot be asked now: ${(error as Error).message}`);
+    note(isLate(error) ? LATE : `The server cannot be asked now: ${(error as Error).message}`);
     return undefined;
   }
 }
@@ -157,7 +165,11 @@ async function convict(
 }
 
 /** What may be otherwise the next time. */
-const isAway = (error: unknown): boolean => error instanceof OrreryError && error.retryable;
+const isAway = (error: unknown): boolean =>
+  isLate(error) || (error instanceof OrreryError && error.retryable);
+
+const isLate = (error: unknown): boolean => error instanceof DOMException && error.name === 'TimeoutError';
+const LATE = `The server has not answered within ${PATIENCE_MS / 1000} seconds.`;
 
 const lineOf = ({ origin, size, rootHash }: Seen): string => `${origin}  ${size}  ${rootHash}`;
 

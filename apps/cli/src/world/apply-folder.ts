@@ -1,7 +1,8 @@
 import { StartupError } from '@orrery/service-kit';
 import { findWorld, ownWorlds, worldNamed } from '../operations/references.js';
-import { Refusal, type ServerAnswer, send, warningText } from '../server/ask-server.js';
+import { ask, type ServerAnswer, warningText } from '../server/ask-server.js';
 import { type Server, type ServerOptions, serverOf } from '../server/find-server.js';
+import { type Problem, Refusal } from '../server/refusal.js';
 import type { CommandContext } from '../terminal/context.js';
 import { type ChangeRequest, requestsOf, withoutFirstVersion } from './change-requests.js';
 import {
@@ -157,16 +158,17 @@ async function sendPart(
   const { method, body } = request;
   const tag = method === 'PUT' ? stored?.tags.get(request.path) : undefined;
   const headers = tag === undefined ? {} : { 'if-match': `"${tag}"` };
-  const answer = await send(server, { method, path, headers, body }).catch((cause: Error) => {
-    throw new StartupError(`${cause.message}\n${before}: apply again, which goes on here.`, { cause });
+  return ask(server, { method, path, headers, body }).catch((cause: Error) => {
+    if (!(cause instanceof Refusal))
+      throw new StartupError(`${cause.message}\n${before}: apply again, which goes on here.`, { cause });
+    const { problem } = cause;
+    const { message } = new Refusal(server, { method, path }, inFile(problem, change, request, folder));
+    throw new StartupError(`${message}\n${afterRefusal(problem, { isFirst, before })}`, { cause });
   });
-  if (answer.status < 300) return answer;
-  const { message } = new Refusal(server, { method, path }, inFile(answer, change, request, folder));
-  throw new StartupError(`${message}\n${afterRefusal(answer, { isFirst, before })}`);
 }
 
 function afterRefusal(
-  { status }: ServerAnswer,
+  { status }: Problem,
   { isFirst, before }: Pick<ChangePart, 'isFirst' | 'before'>,
 ): string {
   if (status === 412)
@@ -178,19 +180,19 @@ const kindOf = ({ what }: Change): DefinitionKind => what.split(' ')[1] as Defin
 
 /** A refusal whose pointers are lines of files. */
 function inFile(
-  answer: ServerAnswer,
+  problem: Problem,
   change: Change,
   { inFile: translate = (pointer) => pointer }: ChangeRequest,
   folder: WorldFolder,
-): ServerAnswer {
-  const placed = (answer.errors ?? []).map((problem) => {
-    const line = folder.lineOf(kindOf(change), change.name, translate(problem.pointer));
-    return { ...problem, pointer: `${line}: ${problem.pointer}` };
+): Problem {
+  const placed = (problem.errors ?? []).map((one) => {
+    const line = folder.lineOf(kindOf(change), change.name, translate(one.pointer));
+    return { ...one, pointer: `${line}: ${one.pointer}` };
   });
   // The sentence names the first problem by its pointer into the body.
   return placed.length === 0
-    ? answer
-    : { ...answer, error: 'The files say what the server refuses.', errors: placed };
+    ? problem
+    : { ...problem, error: 'The files say what the server refuses.', errors: placed };
 }
 
 /** A change may take several requests. */

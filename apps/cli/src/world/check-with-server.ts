@@ -1,7 +1,7 @@
 import type { DefinitionCheck } from '@orrery/contracts';
 import { StartupError } from '@orrery/service-kit';
 import { listAll, type Named } from '../operations/references.js';
-import { askOrFail, sendOrFail } from '../server/ask-server.js';
+import { ask, askAt } from '../server/ask-server.js';
 import type { Server } from '../server/find-server.js';
 import { newEvent, withoutFirstVersion } from './change-requests.js';
 import { type CheckGroup, checkGroups } from './check-groups.js';
@@ -45,7 +45,7 @@ export async function checkWithServer({ changes }: Plan, applying: Applying): Pr
   const warnings: CheckedWarning[] = [];
   for (const group of checkGroups(schemas, events, afterApplying('schemas', applying))) {
     const body = { entitySchemas: group.entitySchemas, events: group.events.map(newEvent) };
-    const { data } = await sendOrFail(server, { method: 'POST', path: '/api/worlds/check', body });
+    const { data } = await ask(server, { method: 'POST', path: '/api/worlds/check', body });
     const checked = data as DefinitionCheck;
     const lineOf = ({ pointer }: Found) => fileLineOf(pointer, folder, group);
     // Those of a schema are found with each group that has it.
@@ -58,11 +58,15 @@ export async function checkWithServer({ changes }: Plan, applying: Applying): Pr
   return warnings;
 }
 
-/** Of the events that are remembered a server knows those that are sent with them. */
-function isElsewhere({ pointer }: Found, { events }: CheckGroup, known: ReadonlySet<string>): boolean {
-  const [, event, at] = /^\/events\/(\d+)\/firstVersion\/readHistory\/events\/(\d+)$/.exec(pointer) ?? [];
-  const remembered = events[Number(event)]?.readHistory?.events?.[Number(at)];
-  return remembered !== undefined && known.has(remembered);
+/** Of the events that a version names a server knows those that are sent with it. */
+function isElsewhere({ code, pointer }: Found, { events }: CheckGroup, known: ReadonlySet<string>): boolean {
+  const [, at, part, index] =
+    /^\/events\/(\d+)\/firstVersion\/(readHistory\/events|followUps)\/(\d+)/.exec(pointer) ?? [];
+  if (code !== 'unknown_event' || index === undefined) return false;
+  const { readHistory, followUps } = events[Number(at)] ?? {};
+  const name =
+    part === 'followUps' ? followUps?.[Number(index)]?.event : readHistory?.events?.[Number(index)];
+  return name !== undefined && known.has(name);
 }
 
 /** What the world will have: that on the server alone stays there, unless it is pruned. */
@@ -116,7 +120,7 @@ async function boundVersions(world: string, server: Server): Promise<BoundVersio
   const bound: BoundVersion[] = [];
   const path = `/worlds/${world}/deployments`;
   for (const { address, name: deployment } of await listAll<Named>(server, path)) {
-    const { data } = await askOrFail(server, 'GET', `${path}/${address}/event-bindings`);
+    const { data } = await askAt(server, 'GET', `${path}/${address}/event-bindings`);
     bound.push(...(data as BoundVersion[]).map((binding) => ({ ...binding, deployment })));
   }
   return bound;

@@ -7,14 +7,14 @@ import {
 } from '@orrery/contracts';
 import { StartupError } from '@orrery/service-kit';
 import { listAll } from '../operations/references.js';
-import { askOrFail } from '../server/ask-server.js';
+import { askAt } from '../server/ask-server.js';
 import type { Server } from '../server/find-server.js';
 import { attributePath, eventPath, schemaPath, versionPath } from './change-requests.js';
 import { type StoredWorld, toEventDefinition, toSchemaDefinition, toWorldDefinition } from './definitions.js';
 
 /** Reads all definitions of a world, of each event those of its latest version. @throws StartupError for another's world */
 export async function readStoredWorld(server: Server, reference: string): Promise<StoredWorld> {
-  const { data } = await askOrFail(server, 'GET', `/worlds/${reference}`);
+  const { data } = await askAt(server, 'GET', `/worlds/${reference}`);
   const record = data as WorldRecord;
   // Only its owner sees it.
   if (record.promptSeed === undefined)
@@ -65,5 +65,5 @@ async function latestVersionOf(
 ): Promise<VersionRecord | undefined> {
   if (latestVersion === null) return undefined;
   const path = `${world}/events/${encodeURIComponent(name)}/event-versions/${latestVersion}`;
-  return (await askOrFail(server, 'GET', path)).data as VersionRecord;
+  return (await askAt(server, 'GET', path)).data as VersionRecord;
 }

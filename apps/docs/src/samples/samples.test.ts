@@ -145,16 +145,17 @@ describe('the examples of calls', () => {
         throw new Error(`${operation.operationId}: ${words[at]?.join(' ')}`, { cause: error });
       });
       const wanted = expected(operation);
-      expect(ofCommand(sent[0]), operation.operationId).toEqual(ofCommand(wanted));
+      expect(ofCommand(sent[0], wanted), operation.operationId).toEqual(ofCommand(wanted, wanted));
     }
   });
 
-  /** The command checks the stored schema, counts as many as it can at once, and sends a key wherever it has one. */
-  function ofCommand(sent: Sent | undefined) {
+  /** The command checks the stored schema, counts as many as it can at once, and sends its key and one of each change. */
+  function ofCommand(sent: Sent | undefined, wanted: Sent) {
     const { method, url, body, headers } = sent as Sent;
-    const { authorization: _, ...others } = headers;
+    const { authorization: _, 'idempotency-key': made, ...others } = headers;
+    const key = 'idempotency-key' in wanted.headers ? made : undefined;
     const shown = Array.isArray(body) ? body : body && { ...body, attributes: undefined };
-    return { method, ...partsOf(url), body: shown, headers: others };
+    return { method, ...partsOf(url), body: shown, headers: others, key };
   }
 
   /** An address without what a client adds to read the largest pages. */
