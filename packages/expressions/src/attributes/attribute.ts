@@ -9,7 +9,16 @@ import {
   type JsonValue,
   MAX_PROBLEMS,
 } from '@orrery/contracts';
-import { compilePattern, PATTERN_WORK, type PatternWork, testWithin } from '../patterns/pattern.js';
+import {
+  compileNewPattern,
+  compilePattern,
+  PATTERN_COST,
+  PATTERN_WORK,
+  type PatternResult,
+  type PatternWork,
+  patternCost,
+  testWithin,
+} from '../patterns/pattern.js';
 import { foundText } from '../schemas/keywords/validation.js';
 
 /** An attribute's definition, whatever record carries it. Null and absent mean the same. */
@@ -33,14 +42,29 @@ interface CompiledAttribute {
   readonly check: Check;
 }
 
+type PatternCompiler = (source: string) => PatternResult;
+
+/** The same pattern of many attributes is compiled once. */
+function compilingOnce(compile: PatternCompiler): PatternCompiler {
+  const known = new Map<string, PatternResult>();
+  return (source) => {
+    const result = known.get(source) ?? compile(source);
+    known.set(source, result);
+    return result;
+  };
+}
+
 /** A pattern that cannot be read matches nothing; definitions with one are refused when they are saved. */
-export function compileAttribute(attribute: AttributeShape): CompiledAttribute {
+export function compileAttribute(
+  attribute: AttributeShape,
+  compile: PatternCompiler = compilePattern,
+): CompiledAttribute {
   const constraints = attribute.constraints ?? {};
   return {
     name: attribute.name,
     required: constraints.required === true,
     defaultValue: frozen(structuredClone(attribute.defaultValue ?? null)),
-    check: checksOf[attribute.type](constraints),
+    check: checksOf[attribute.type](constraints, compile),
   };
 }
 
@@ -53,7 +77,9 @@ function frozen(value: JsonValue): JsonValue {
 
 const wrongType = (expected: string): Misfit => ({ code: 'wrong_type', message: `must be ${expected}` });
 
-const checksOf: Readonly<Record<AttributeShape['type'], (constraints: AttributeConstraints) => Check>> = {
+type Checks = (constraints: AttributeConstraints, compile: PatternCompiler) => Check;
+
+const checksOf: Readonly<Record<AttributeShape['type'], Checks>> = {
   integer: (constraints) => numberCheck(Number.isSafeInteger, wrongType('a whole number'), constraints),
   float: (constraints) => numberCheck(Number.isFinite, wrongType('a finite number'), constraints),
   string: textCheck,
@@ -75,11 +101,11 @@ function numberCheck(
   };
 }
 
-function textCheck({ enum: allowed, pattern }: AttributeConstraints): Check {
+function textCheck({ enum: allowed, pattern }: AttributeConstraints, compile: PatternCompiler): Check {
   const misfit = wrongType('text');
   const known = allowed && new Set(allowed);
   const notAllowed: Misfit = { code: 'not_allowed', message: `must be one of ${listed(allowed ?? [])}` };
-  const matches = pattern === undefined ? () => true : matcher(pattern);
+  const matches = pattern === undefined ? () => true : matcher(pattern, compile);
   const mismatch: Misfit = { code: 'pattern_mismatch', message: `must match the pattern ${pattern}` };
   return (value, work) => {
     if (typeof value !== 'string') return misfit;
@@ -92,11 +118,14 @@ function textCheck({ enum: allowed, pattern }: AttributeConstraints): Check {
 
 const TOO_COMPLEX: Misfit = { code: 'too_complex', message: 'takes too long to check against its pattern' };
 
-function matcher(source: string): (text: string, work: PatternWork) => boolean | undefined {
+function matcher(
+  source: string,
+  compile: PatternCompiler,
+): (text: string, work: PatternWork) => boolean | undefined {
   // Compiled at its first use: a world may have thousands, of which an execution needs a few.
-  let compiled: ReturnType<typeof compilePattern> | undefined;
+  let compiled: PatternResult | undefined;
   return (text, work) => {
-    compiled ??= compilePattern(source);
+    compiled ??= compile(source);
     return compiled.ok && testWithin(compiled.pattern, text, work);
   };
 }
@@ -111,7 +140,8 @@ interface CompiledEntitySchema {
 }
 
 export function compileEntitySchema(attributes: readonly AttributeShape[]): CompiledEntitySchema {
-  const compiled = attributes.map(compileAttribute);
+  const compile = compilingOnce(compilePattern);
+  const compiled = attributes.map((attribute) => compileAttribute(attribute, compile));
   return { attributes: compiled, withDefault: compiled.filter(({ defaultValue }) => defaultValue !== null) };
 }
 
@@ -178,16 +208,52 @@ const FITTING: Readonly<Record<AttributeType, readonly (typeof SPECIAL)[number][
  * What contradicts itself in an attribute (docs/schemas.md): a constraint on a type that it does not fit, bounds that leave
  * no value, a pattern that cannot be read, a default that breaks the constraints. Pointers are into the attribute.
  */
-export function checkAttributeDefinition(attribute: AttributeShape): FieldProblem[] {
+export function checkAttributeDefinition(
+  attribute: AttributeShape,
+  compile: PatternCompiler = compileNewPattern,
+): FieldProblem[] {
   const constraints = attribute.constraints ?? {};
   const problems = [
     ...misplacedConstraints(attribute.type, constraints),
     ...boundsProblems(attribute.type, constraints),
-    ...textProblems(constraints),
+    ...textProblems(constraints, compile),
     ...(attribute.indexed === true && attribute.type === 'json' ? [NO_INDEX] : []),
   ];
-  return problems.length > 0 ? problems : defaultProblems(attribute);
+  return problems.length > 0 ? problems : defaultProblems(attribute, compile);
 }
+
+/** The same for all attributes of a new schema; pointers are into the list. Patterns that take too long together are not compiled. */
+export function checkAttributeDefinitions(attributes: readonly AttributeShape[]): FieldProblem[] {
+  const costly = findCostlyPatterns(attributes);
+  if (costly.length > 0) return costly;
+  const compile = compilingOnce(compileNewPattern);
+  return attributes.flatMap((attribute, index) =>
+    checkAttributeDefinition(attribute, compile).map((problem) => ({
+      ...problem,
+      pointer: `/${index}${problem.pointer}`,
+    })),
+  );
+}
+
+/** The first pattern, if any, by which those of a schema take too long together; the same pattern counts once. */
+export function findCostlyPatterns(attributes: readonly AttributeShape[]): FieldProblem[] {
+  const seen = new Set<string>();
+  let cost = 0;
+  for (const [index, { constraints }] of attributes.entries()) {
+    const pattern = constraints?.pattern;
+    if (pattern === undefined || seen.has(pattern)) continue;
+    seen.add(pattern);
+    // One that is refused by itself is never compiled.
+    const own = patternCost(pattern);
+    if (own <= PATTERN_COST.ofOne) cost += own;
+    if (cost > PATTERN_COST.together)
+      return [fieldProblem(`/${index}/constraints/pattern`, 'invalid_pattern', COSTLY_TOGETHER)];
+  }
+  return [];
+}
+
+const COSTLY_TOGETHER =
+  'The patterns of the schema are too complex together. Use the same pattern for several attributes, or simpler ones: smaller counts in {…}, fewer or smaller classes.';
 
 /** An index orders numbers, texts and booleans. */
 const NO_INDEX = fieldProblem(
@@ -213,11 +279,14 @@ function boundsProblems(type: AttributeShape['type'], { min, max }: AttributeCon
   return isEmpty ? [contradiction('/constraints/min', 'No whole number lies between "min" and "max".')] : [];
 }
 
-function textProblems({ enum: allowed, pattern }: AttributeConstraints): FieldProblem[] {
+function textProblems(
+  { enum: allowed, pattern }: AttributeConstraints,
+  compile: PatternCompiler,
+): FieldProblem[] {
   if (allowed?.length === 0)
     return [contradiction('/constraints/enum', 'The enum must have at least one value.')];
   if (pattern === undefined) return [];
-  const compiled = compilePattern(pattern);
+  const compiled = compile(pattern);
   if (!compiled.ok) return [fieldProblem('/constraints/pattern', 'invalid_pattern', compiled.reason)];
   const work = { left: PATTERN_WORK };
   if (allowed === undefined || allowed.some((text) => testWithin(compiled.pattern, text, work) !== false))
@@ -225,10 +294,10 @@ function textProblems({ enum: allowed, pattern }: AttributeConstraints): FieldPr
   return [contradiction('/constraints/pattern', 'No value of the enum matches the pattern.')];
 }
 
-function defaultProblems(attribute: AttributeShape): FieldProblem[] {
+function defaultProblems(attribute: AttributeShape, compile: PatternCompiler): FieldProblem[] {
   const value = attribute.defaultValue ?? null;
   const problem =
-    value === null ? undefined : compileAttribute(attribute).check(value, { left: PATTERN_WORK });
+    value === null ? undefined : compileAttribute(attribute, compile).check(value, { left: PATTERN_WORK });
   return problem === undefined
     ? []
     : [contradiction('/defaultValue', `The default ${problem.message}${foundText(value, true)}`)];

@@ -27,9 +27,10 @@ type ContractResult = { ok: true; contract: CompiledContract } | { ok: false; pr
 /**
  * Compiles an `inputSchema` or `outputSchema`: a short map, or JSON Schema 2020-12. Undeclared keys are refused: in a
  * short map everywhere, in a JSON Schema at the root unless it says itself what may stand there
- * (`additionalProperties` or `unevaluatedProperties`); deeper down JSON Schema's own rule holds. Never throws.
+ * (`additionalProperties` or `unevaluatedProperties`); deeper down JSON Schema's own rule holds. Patterns of a new one are
+ * bounded in what compiling takes; of one that is saved they are compiled. Never throws.
  */
-export function compileContract(source: JsonValue): ContractResult {
+export function compileContract(source: JsonValue, { isNew = false } = {}): ContractResult {
   if (!isJsonObject(source))
     return refuse([fieldProblem('', 'invalid_schema', 'A contract must be an object.')]);
   const unsafe = findUnsafeJson(source);
@@ -42,7 +43,7 @@ export function compileContract(source: JsonValue): ContractResult {
         `A contract may have at most ${CONTRACT_LIMITS.characters} characters.`,
       ),
     ]);
-  return isJsonSchema(source) ? compileJsonSchema(source) : compileShortMap(source);
+  return isJsonSchema(source) ? compileJsonSchema(source, isNew) : compileShortMap(source);
 }
 
 const refuse = (problems: FieldProblem[]): ContractResult => ({
@@ -54,18 +55,18 @@ function compileShortMap(map: JsonObject): ContractResult {
   const problems: FieldProblem[] = [];
   const schema = { $schema: DIALECT, ...expandShortMap(map, '', problems) };
   if (problems.length > 0) return refuse(problems);
-  const survey = new Survey(schema);
+  const survey = new Survey(schema, false);
   const [tooLarge] = survey.problems;
   if (tooLarge !== undefined) return refuse([{ ...tooLarge, pointer: '' }]);
   return { ok: true, contract: { schema, survey, check: compileSchema(schema, survey) } };
 }
 
-function compileJsonSchema(source: JsonObject): ContractResult {
+function compileJsonSchema(source: JsonObject, isNew: boolean): ContractResult {
   const { $schema: dialect = DIALECT } = source;
   if (dialect !== DIALECT && dialect !== `${DIALECT}#`)
     return refuse([fieldProblem('/$schema', 'invalid_schema', `The only supported dialect is ${DIALECT}.`)]);
   const schema = closeRoot({ ...source, $schema: DIALECT });
-  const survey = new Survey(schema);
+  const survey = new Survey(schema, isNew);
   if (survey.problems.length > 0) return refuse(survey.problems);
   const lost = survey.referenceProblems();
   if (lost.length > 0) return refuse(lost);

@@ -143,3 +143,35 @@ describe('an input full of fields that nothing declares', () => {
     expect(suggested).toHaveLength(2);
   });
 });
+
+describe('patterns that take long to compile', () => {
+  const name = "^\\p{L}[\\p{L}\\p{N} '-]{0,40}$";
+  const withPatterns = (count: number, pattern: (index: number) => string) => ({
+    type: 'object',
+    properties: Object.fromEntries(
+      Array.from({ length: count }, (_, index) => [`p${index}`, { type: 'string', pattern: pattern(index) }]),
+    ),
+  });
+
+  it.each([
+    ['one', withPatterns(1, () => `(?i)[${'\\pL'.repeat(330)}]`), 'too complex'],
+    ['many', withPatterns(60, (index) => `${name}|^${index}$`), 'too many or too large patterns'],
+  ])('%s: a new contract is refused, a saved one is not', (_what, schema, reason) => {
+    expect(compileContract(schema, { isNew: true })).toMatchObject({
+      ok: false,
+      problems: expect.arrayContaining([
+        expect.objectContaining({ code: 'invalid_pattern', message: expect.stringContaining(reason) }),
+      ]),
+    });
+    expect(compileContract(schema).ok).toBe(true);
+  });
+
+  it('the same one many times is compiled once', () => {
+    expect(
+      compileContract(
+        withPatterns(90, () => name),
+        { isNew: true },
+      ).ok,
+    ).toBe(true);
+  });
+});

@@ -8,7 +8,13 @@ import {
   type ProblemCode,
 } from '@orrery/contracts';
 import { quoted } from '../../messages/error-text.js';
-import { compilePattern, type Pattern } from '../../patterns/pattern.js';
+import {
+  compileNewPattern,
+  compilePattern,
+  PATTERN_COST,
+  type Pattern,
+  patternCost,
+} from '../../patterns/pattern.js';
 
 /** How a keyword holds schemas; those in place apply to the same value as the schema that they stand in. */
 interface SchemaKeyword {
@@ -111,7 +117,12 @@ export class Survey {
   /** Pointers of the schemas that apply to the same value as the one at the key, references apart. */
   readonly #inPlace = new Map<string, string[]>();
 
-  constructor(root: JsonObject) {
+  readonly #isNew: boolean;
+  #patternCost = 0;
+
+  /** @param isNew somebody wants to save it: what compiling its patterns takes is bounded */
+  constructor(root: JsonObject, isNew: boolean) {
+    this.#isNew = isNew;
     this.#visit(root, '');
   }
 
@@ -169,9 +180,18 @@ export class Survey {
     if (patterns.has(source)) return;
     const size = patterns.values().reduce((total, pattern) => total + pattern.size, 0);
     const isFull = size > CONTRACT_LIMITS.patternSize || patterns.size >= CONTRACT_LIMITS.patterns;
-    const result = isFull ? TOO_MANY : compilePattern(source);
+    const compile = this.#isNew ? compileNewPattern : compilePattern;
+    const result = isFull || this.#isTooCostly(source) ? TOO_MANY : compile(source);
     if (result.ok) patterns.set(source, result.pattern);
     else this.#complain(pointer, result.reason, 'invalid_pattern');
+  }
+
+  #isTooCostly(source: string): boolean {
+    if (!this.#isNew) return false;
+    const own = patternCost(source);
+    // One that is refused by itself is never compiled.
+    if (own <= PATTERN_COST.ofOne) this.#patternCost += own;
+    return this.#patternCost > PATTERN_COST.together;
   }
 
   /** The schema that a `$ref` leads to: `#`, `#/$defs/x` or `#anchor`; undefined when there is none. */

@@ -5,6 +5,7 @@ import {
   changedBy,
   checkAttribute,
   definedBy,
+  refuseCostlyPatterns,
   refuseManyIndexed,
   refuseOversizedSchema,
   schemaHash,
@@ -96,5 +97,24 @@ describe('schemaHash', () => {
     const [a, b] = [definedBy(wins), definedBy({ name: 'speed', type: 'float' })];
     const hashes = [schemaHash('x', [a, b]), schemaHash('x', [b, a]), schemaHash('y', [a, b])];
     expect(new Set(hashes).size).toBe(3);
+  });
+});
+
+describe('patterns that take long to compile together', () => {
+  const named = (count: number) =>
+    Array.from({ length: count }, (_, index) => ({
+      name: `a${index}`,
+      type: 'string' as const,
+      constraints: { pattern: `^\\p{L}[\\p{L}\\p{N} '-]{0,63}$|^${index}$` },
+      defaultValue: null,
+    }));
+
+  it('are refused where a change adds one', () => {
+    expect(() => refuseCostlyPatterns(named(100), named(99))).toThrow(/too complex together/);
+    expect(() => refuseCostlyPatterns(named(5), named(4))).not.toThrow();
+  });
+
+  it('stay where a change adds none', () => {
+    expect(() => refuseCostlyPatterns(named(99), named(100))).not.toThrow();
   });
 });

@@ -8,7 +8,7 @@ import {
   ServiceError,
   type UpdateAttributeBody,
 } from '@orrery/contracts';
-import { checkAttributeDefinition } from '@orrery/expressions';
+import { checkAttributeDefinition, checkAttributeDefinitions, findCostlyPatterns } from '@orrery/expressions';
 import type { CatalogLimits } from '../limits.js';
 import { below } from '../problems.js';
 import { contentBytes, contentHash } from './content-hash.js';
@@ -60,11 +60,7 @@ export function attributesOf(
   limits: CatalogLimits,
 ): StoredAttribute[] {
   const definitions = bodies.map(definedBy);
-  refuse(
-    definitions.flatMap((definition, index) =>
-      below(`/attributes/${index}`, checkAttributeDefinition(definition)),
-    ),
-  );
+  refuse(below('/attributes', checkAttributeDefinitions(definitions)));
   refuseRepeatedNames(definitions);
   refuseOversizedSchema(definitions.map(toDefinition), limits);
   refuseManyIndexed(definitions);
@@ -98,6 +94,16 @@ export function refuseOversizedSchema(attributes: AttributeDefinition[], limits:
     );
   const message = `The attributes of an entity schema may take at most ${limits.schemaBytes} bytes.`;
   if (contentBytes(attributes) > limits.schemaBytes) refuse([fieldProblem('', 'too_large', message)]);
+}
+
+/** What a change adds is bounded; what was saved before there was a bound may stay. @throws ServiceError `validation_failed` */
+export function refuseCostlyPatterns(
+  attributes: readonly AttributeDefinition[],
+  before: readonly AttributeDefinition[],
+): void {
+  const patterns = new Set(before.map(({ constraints }) => constraints?.pattern));
+  if (attributes.every(({ constraints }) => patterns.has(constraints?.pattern))) return;
+  refuse(findCostlyPatterns(attributes).map((problem) => ({ ...problem, pointer: '/constraints/pattern' })));
 }
 
 /** @throws ServiceError `limit_reached` */

@@ -17,6 +17,7 @@ import {
   changedBy,
   checkAttribute,
   definedBy,
+  refuseCostlyPatterns,
   refuseManyIndexed,
   refuseOversizedSchema,
   toDefinition,
@@ -210,6 +211,7 @@ async function editAttributes<T>(
   const stored = (await listAttributes(trx, [schema.id])).map(toStoredAttribute);
   refuseManyIndexed(stored);
   const attributes = stored.map(toDefinition);
+  refuseCostlyPatterns(attributes, schema.definition);
   if (attributes.length >= schema.attribute_count) refuseOversizedSchema(attributes, limits);
   const growth = contentBytes(attributes) - contentBytes(schema.definition);
   await countSchemaBytes(trx, world.id, growth, limits.worldSchemaBytes);
