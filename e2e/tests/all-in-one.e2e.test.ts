@@ -65,6 +65,16 @@ describe('the all-in-one', () => {
     expect(horse.body.data.state).toMatchObject({ wins: 0 });
   });
 
+  it('warns of nothing at a later start, whatever was left to be looked after', async () => {
+    const first = await start();
+    await racingWorld(apiClient(first.url, first.key));
+    await first.process.end('SIGTERM');
+    const second = await start({ CLAIM_GRACE_MS: '1', LOG_FORMAT: 'json' });
+    await expectSilentEnd(second, 'SIGTERM');
+    const lines = second.process.output().split('\n');
+    expect(lines.filter((line) => /"level":"(?:warn|error|fatal)"/.test(line))).toEqual([]);
+  });
+
   it.runIf(onLinux)('ends at Ctrl-C at a terminal and leaves nothing running', async () => {
     const child = await startInGroup(dataDirectory);
     onTestFinished(() => void child.kill('SIGKILL'));

@@ -1,7 +1,7 @@
 import { BlockList } from 'node:net';
 import { Resources } from '@orrery/service-kit';
 import { PATIENT } from '@orrery/testing';
-import { makeCertificate, startWebhookReceiver } from '@orrery/testing/servers';
+import { makeCertificate, query, startWebhookReceiver } from '@orrery/testing/servers';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import type { Resolve } from '../src/delivering/connect-to.js';
 import { trustReceivers, webhookHouse } from './webhook-house.js';
@@ -44,6 +44,32 @@ it.each([
 ])('refuses %s for its form', async (url) => {
   const { create } = await webhookHouse(none);
   await expect(create({ url })).rejects.toMatchObject({ code: 'validation_failed' });
+});
+
+it('counts the characters of an address as it is stored', async () => {
+  const { house, params, create, of } = await webhookHouse(none);
+  const list = () => house.call('webhooks.list', { params, query: { page: 1, limit: 20 } });
+  const url = `https://scores.test/${'é'.repeat(1500)}`;
+  const refused = {
+    code: 'validation_failed',
+    errors: [{ pointer: '/url', message: expect.stringMatching(/it has 9020\./) }],
+  };
+  await expect(create({ url })).rejects.toMatchObject(refused);
+  const fits = await create({ url: `https://scores.test/${'é'.repeat(338)}` });
+  expect(fits.url).toHaveLength(2048);
+  const change = house.call('webhooks.update', { ...of(fits.id), body: { url } });
+  await expect(change).rejects.toMatchObject(refused);
+  expect((await list()).data).toMatchObject([{ url: fits.url }]);
+});
+
+it('shows what was stored before its length was checked', async () => {
+  const { house, params, create, get } = await webhookHouse(none);
+  const { id } = await create({ url: 'https://scores.test/' });
+  const url = `https://scores.test/${'%C3%A9'.repeat(1500)}`;
+  await query(house.databaseUrl, `update chain_pusher.webhooks set url = '${url}'`);
+  expect((await get(id)).url).toBe(url);
+  const { data } = await house.call('webhooks.list', { params, query: { page: 1, limit: 20 } });
+  expect(data).toMatchObject([{ url }]);
 });
 
 /** What each name leads to, one answer after the other. */

@@ -24,6 +24,7 @@ import {
   addHealthRoutes,
   createHttp,
   observeRequests,
+  requireHost,
   type ServerLimits,
 } from './http/server/http-server.js';
 import { answerUnknownRoutes, recordRoutes } from './http/server/route-table.js';
@@ -63,6 +64,7 @@ export function createApp(context: AppContext): FastifyInstance {
   boundAnswers(app, context.limits);
   const onRequestEnd = observeRequests(app, context.logger);
   addBrowserPolicy(app, table);
+  requireHost(app);
   answerUnknownRoutes(app, table);
   limitConnections(app, onRequestEnd, context.limits);
   limitArrivingBodies(app, context.limits);

@@ -153,6 +153,15 @@ describe('paths, queries and headers', () => {
     expect(answer.statusCode).toBe(expected.status);
   });
 
+  it.each(['%', '%ff', 'x'.repeat(4000)])('lets pages read the refusal of /api/things/%s', async (name) => {
+    const answerTo = (path: string) =>
+      fakeApp().app.inject({ url: `/api/things/${path}`, headers: authorized });
+    const [refused, other] = [await answerTo(name), await answerTo('%00')];
+    expect([refused.statusCode, other.statusCode]).toEqual([400, 400]);
+    expect(refused.headers['access-control-allow-origin']).toBe('*');
+    expect(Object.keys(other.headers).filter((header) => !(header in refused.headers))).toEqual([]);
+  });
+
   it('says of a slash at the end of a path that it is one too many', async () => {
     const detailOf = async (url: string) =>
       (await fakeApp().app.inject({ url, headers: authorized })).json().detail;
@@ -276,6 +285,26 @@ describe('raw connections', () => {
     await app.listen({ port: 0, host: '127.0.0.1' });
     const { port } = app.server.address() as { port: number };
     expect(await exchange(port, sent)).toMatch(expected);
+    await app.close();
+  });
+
+  it('are told in a problem document that a host is missing', async () => {
+    const { app } = fakeApp();
+    await app.listen({ port: 0, host: '127.0.0.1' });
+    const { port } = app.server.address() as { port: number };
+    const answer = await exchange(port, get().replace('Host: x\r\n', ''));
+    expect(answer).toContain('"detail":"A request of HTTP/1.1 needs the header Host."');
+    expect(answer).toMatch(/x-content-type-options/i);
+    const old = get().replace('Host: x\r\n', '').replace('HTTP/1.1', 'HTTP/1.0');
+    expect(await exchange(port, old)).toMatch(/^HTTP\/1\.1 200 /);
+    await app.close();
+  });
+
+  it('are answered, whatever they expect', async () => {
+    const { app } = fakeApp();
+    await app.listen({ port: 0, host: '127.0.0.1' });
+    const { port } = app.server.address() as { port: number };
+    expect(await exchange(port, get('Expect: foo', 'Connection: close'))).toMatch(/^HTTP\/1\.1 200 /);
     await app.close();
   });
 });

@@ -171,8 +171,10 @@ describe('the live stream', () => {
 
   it.each(['-1', 'x', '1'.repeat(16)])('refuses the Last-Event-ID %s', async (id) => {
     const { open } = await start();
-    const { answer } = await open({ 'last-event-id': id });
+    const { answer, ended, text } = await open({ 'last-event-id': id });
     expect(answer.status).toBe(400);
+    await ended;
+    expect(text()).toContain('at most 15 digits without leading zeros, such as 42.');
   });
 
   it('is not there for who may not see the deployment', async () => {

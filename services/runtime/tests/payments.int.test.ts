@@ -239,7 +239,8 @@ describe('a priced event', () => {
     }
     const nonsense: OfferedPayment = { version: 2, payload: { x402Version: 2, accepted: {}, payload: 7 } };
     expect(await codeOf(send({ payment: nonsense }))).toBe('invalid_payment');
-    expect(await codeOf(send({ payment: paymentFor(asked, 2, { nonce: '0x12' }) }))).toBe('invalid_payment');
+    for (const broken of [{ nonce: '0x12' }, { value: '0x' }, { validBefore: '1e3' }])
+      expect(await codeOf(send({ payment: paymentFor(asked, 2, broken) }))).toBe('invalid_payment');
     const before = calls.settle;
     world.invalid = 'invalid_exact_evm_signature';
     expect(await codeOf(pay())).toBe('payment_refused');

@@ -77,7 +77,14 @@ export function createFakeRuntime(now: () => number) {
     answer: (request: ForService) => void | Promise<void>;
     /** Runs before a lifecycle is read. */
     read: () => void | Promise<void>;
-  } = { execute: () => 'succeeds', answer: () => undefined, read: () => undefined };
+    /** Runs before occurrences are acknowledged. */
+    acknowledge: () => void;
+  } = {
+    execute: () => 'succeeds',
+    answer: () => undefined,
+    read: () => undefined,
+    acknowledge: () => undefined,
+  };
   /** How much its clock is ahead of the database's, in milliseconds. */
   let ahead = 0;
   const at = () => new Date(now() + ahead).toISOString();
@@ -206,7 +213,7 @@ export function createFakeRuntime(now: () => number) {
         throw new ServiceError('deployment_not_found');
       if (relation === 'owner' && !isOwner) throw new ServiceError('forbidden');
       const isPaused = deployment.causes.size > 0;
-      return { deployment: params.address, isPaused, lifecycle: headOf(deployment) };
+      return { deployment: params.address, isPaused, lifecycle: headOf(deployment), seesCode: isOwner };
     },
     'executions.forService': async (request) => {
       const outcome = await executeOnce(request);
@@ -215,6 +222,7 @@ export function createFakeRuntime(now: () => number) {
     },
     'executions.outcomeOf': async ({ key }) => once.get(key)?.outcome ?? { state: 'unknown' },
     'executions.acknowledge': async ({ occurrences }) => {
+      hooks.acknowledge();
       acknowledged.push(...occurrences);
       for (const key of occurrences) {
         once.delete(key);

@@ -12,6 +12,7 @@ beforeAll(() => house.boot());
 beforeEach(async () => {
   fake.hooks.execute = () => 'succeeds';
   fake.hooks.answer = () => undefined;
+  fake.hooks.acknowledge = () => undefined;
   for (const address of deployed.splice(0)) {
     fake.remove(address);
     await hint(address);
@@ -236,6 +237,22 @@ describe('a failed run', () => {
     expect(fake.acknowledged).toEqual(expect.not.arrayContaining(keys));
     await moveTo(house.now() + 10 * MINUTE);
     expect(fake.acknowledged).toEqual(expect.arrayContaining(keys));
+  });
+
+  it('is acknowledged by no process that has just started: the runtime may be starting beside it', async () => {
+    const address = await deploy('0 * * * *');
+    await moveTo(Math.ceil(house.now() / HOUR) * HOUR);
+    expect(ranIn(address)).toHaveLength(1);
+    house.jump(11 * MINUTE);
+    const asked = vi.fn(() => {
+      throw new ServiceError('unavailable');
+    });
+    fake.hooks.acknowledge = asked;
+    await using second = await house.boot();
+    house.schedulers.pop();
+    // It comes after a run that the process has begun by itself.
+    await expect(second.firing.acknowledging.runOnce()).rejects.toMatchObject({ code: 'unavailable' });
+    expect(asked).toHaveBeenCalledTimes(1);
   });
 
   it('is retried after 5 and 20 seconds, without being looked for', async () => {

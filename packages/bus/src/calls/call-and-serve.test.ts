@@ -12,7 +12,8 @@ const nested = { code: 'unavailable', detail: 'Away.', errors: [], facts: { reac
 
 it('an error frame never says that its process was not reached', () => {
   const error = new ServiceError('unavailable', nested.detail, { facts: nested.facts });
-  expect(JSON.parse(errorFrame(error).body)).toEqual({ ...nested, facts: { of: 'catalog' } });
+  const told = { ...nested, facts: { of: 'catalog' }, status: 503 };
+  expect(JSON.parse(errorFrame(error).body)).toEqual(told);
 });
 
 it('a caller does not believe an error frame that says so', async () => {

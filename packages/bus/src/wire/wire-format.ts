@@ -3,6 +3,7 @@ import {
   type CallContext,
   type Caller,
   caller,
+  ERRORS,
   type ErrorReply,
   type FieldProblem,
   findUnsafeJson,
@@ -160,7 +161,7 @@ export function decodeUntrusted(body: string): JsonValue {
 /** The reply that says why there is no answer. */
 export const errorFrame = (error: ServiceError): Frame => ({
   headers: { [ERROR_HEADER]: error.code },
-  body: JSON.stringify(withoutReached(toErrorReply(error))),
+  body: JSON.stringify({ ...withoutReached(toErrorReply(error)), status: ERRORS[error.code].status }),
 });
 
 /**

@@ -3,6 +3,7 @@ import { attributeName, schemaName, versionInPath } from '../names/names.js';
 import { idempotencyKey } from '../rpc/operation.js';
 import { catalogContract } from './contract.js';
 import { createEventBody, updateEventBody } from './events.js';
+import { readHistory } from './version-parts.js';
 
 const routes = Object.values(catalogContract.rpcs).flatMap((rpc) => ('http' in rpc ? [rpc] : []));
 const accepts = (schema: { safeParse(value: unknown): { success: boolean } }, value: unknown) =>
@@ -77,6 +78,16 @@ describe('names', () => {
       expect(accepts(attributeName, name)).toBe(false);
     },
   );
+  it('of remembered events are names: of 255 characters in NFC, whatever is stored', () => {
+    const remember = (event: string) => ({
+      firstVersion: { readHistory: { last: 2, events: [event] } },
+      name: 'a',
+    });
+    expect(createEventBody.parse(remember('e\u0301'.repeat(255)))).toEqual(remember('é'.repeat(255)));
+    for (const event of ['', 'a'.repeat(256), 'é'.repeat(256), 'a'.repeat(200_000), ' a', 'a\t'])
+      expect(accepts(createEventBody, remember(event))).toBe(false);
+    expect(accepts(readHistory, { last: 2, events: ['a'.repeat(256)] })).toBe(true);
+  });
   it.each(['0', '1', '999999999', 12])('version %j can be looked up', (version) => {
     expect(accepts(versionInPath, version)).toBe(true);
   });

@@ -59,15 +59,12 @@ export const readEntity = z
   });
 export type ReadEntity = z.infer<typeof readEntity>;
 
+const REMEMBERED_EVENTS = 'Names of events: only their executions. Absent: those of every event.';
+
 export const readHistory = z
   .strictObject({
     last: z.int().min(1).max(50).describe('How many executions at most, the latest ones: 1 to 50.'),
-    events: z
-      .array(storedName.min(1))
-      .min(1)
-      .max(32)
-      .optional()
-      .describe('Names of events: only their executions. Absent: those of every event.'),
+    events: z.array(storedName.min(1)).min(1).max(32).optional().describe(REMEMBERED_EVENTS),
     instances: z
       .literal('read')
       .optional()
@@ -268,6 +265,18 @@ const executionSettingsBody = z
     description: 'Who may execute an event, when, and for how much. On update absent members stay.',
   });
 
+/** Stored ones may hold what is no name of an event: it was not checked before. */
+const readHistoryBody = z
+  .strictObject({
+    ...readHistory.shape,
+    events: z.array(name).min(1).max(32).optional().describe(REMEMBERED_EVENTS),
+  })
+  .meta({
+    id: 'ReadHistoryBody',
+    description:
+      'Which earlier executions of the deployment an execution is to remember: 32 KiB in all at most.',
+  });
+
 /** A version as sent, on create, on update and as `firstVersion`, in every spelling (docs/catalog.md). */
 export const versionBody = z
   .strictObject({
@@ -278,7 +287,7 @@ export const versionBody = z
       .max(500)
       .nullish()
       .describe(`${VERSION_TEXTS.readEntities} Null: none.`),
-    readHistory: readHistory.nullish().describe(`${VERSION_TEXTS.readHistory} Null: none.`),
+    readHistory: readHistoryBody.nullish().describe(`${VERSION_TEXTS.readHistory} Null: none.`),
     stateChanges: modeMap.nullish().describe(VERSION_TEXTS.stateChanges),
     stateChangeSchema: modeMap
       .nullish()

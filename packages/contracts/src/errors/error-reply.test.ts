@@ -17,3 +17,20 @@ it('an error that quotes what PostgreSQL refuses can be stored', () => {
     facts: { 'd\ufffd': ['\ufffd'] },
   });
 });
+
+it.each([
+  [400, 'validation_failed'],
+  [409, 'validation_failed'],
+  [503, 'unavailable'],
+  [502, 'internal'],
+  [undefined, 'internal'],
+])('an error of a later release whose status is %s comes to %s, and keeps its sentence', (status, code) => {
+  const reply = {
+    code: 'of_a_later_release',
+    detail: 'Wait.',
+    errors: [],
+    facts: {},
+    ...(status && { status }),
+  };
+  expect(fromErrorReply(reply)).toEqual(new ServiceError(code as never, 'Wait.'));
+});

@@ -192,6 +192,8 @@ export const errorReply = z.object({
     }),
   ),
   facts: z.record(z.string(), z.json()),
+  /** What HTTP says of the code, for a receiver of an earlier release, which may not know it; stored errors have none. */
+  status: z.int().exactOptional(),
 });
 export type ErrorReply = z.infer<typeof errorReply>;
 
@@ -209,6 +211,12 @@ export const toErrorReply = (error: ServiceError): ErrorReply => ({
 });
 
 export function fromErrorReply(reply: ErrorReply): ServiceError {
-  const code = isErrorCode(reply.code) ? reply.code : 'internal';
+  const code = isErrorCode(reply.code) ? reply.code : codeOfStatus(reply.status);
   return new ServiceError(code, reply.detail, { errors: reply.errors, facts: reply.facts });
+}
+
+/** What a code of a later release comes to: a refusal stays one, with its own sentence. */
+function codeOfStatus(status = 500): ErrorCode {
+  if (status < 500) return 'validation_failed';
+  return status === 503 ? 'unavailable' : 'internal';
 }

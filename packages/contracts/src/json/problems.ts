@@ -81,6 +81,7 @@ const MISTAKES = {
   dotted_name: 'Change a member inside an attribute with $merge.',
   unknown_attribute: 'Write the name of an attribute that the entity schema has, or add the attribute to it.',
   unknown_event: 'Write the name of an event that the world has, or create the event.',
+  event_not_bound: 'Bind the event in the deployment, or write the name of one that it binds.',
   nothing_to_run: 'Add mutationSettings with a template, or a behaviorPrompt.',
   no_attributes: 'Add attributes to the entity schema.',
   reads_nothing:

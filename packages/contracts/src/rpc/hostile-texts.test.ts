@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { catalogContract } from '../catalog/contract.js';
 import { chainContract } from '../chain-contract.js';
 import { cpuMs } from '../cpu-time.test-support.js';
+import { ServiceError } from '../errors/service-error.js';
 import { accountContract, identityContract } from '../identity/contract.js';
 import { runtimeContract } from '../runtime/contract.js';
 import { liveContract } from '../runtime/live-executions.js';
@@ -71,6 +72,43 @@ const rpcs = contracts.flatMap((contract) => Object.values<NamedRpc>(contract.rp
 it.each(rpcs.map((rpc) => [rpc.subject, rpc] as const))('no text takes long to check: %s', (_, rpc) => {
   // 50 ms are allowed. What has no bound takes seconds to minutes.
   for (const request of hostile(rpc.request)) expect(cpuMs(() => parse(rpc, request))).toBeLessThan(1_000);
+});
+
+/** Requests with the value at one place of the schema, for each of its places that are no objects or lists. */
+function withValue(schema: unknown, value: unknown): unknown[] {
+  if (schema instanceof z.ZodPipe) return withValue(schema.in, value);
+  if (schema instanceof z.ZodUnion) return schema.options.flatMap((option) => withValue(option, value));
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault)
+    return withValue(schema.unwrap(), value);
+  if (schema instanceof z.ZodArray) return withValue(schema.element, value).map((inner) => [inner]);
+  if (schema instanceof z.ZodRecord)
+    return withValue(schema.valueType, value).map((inner) => ({ name: inner }));
+  if (!(schema instanceof z.ZodObject)) return [value];
+  const members = Object.entries<unknown>(schema.shape);
+  // Without them, no member of a union is looked into.
+  const told = members.flatMap(([key, member]) =>
+    member instanceof z.ZodLiteral ? [[key, member.value]] : [],
+  );
+  return members.flatMap(([key, member]) =>
+    withValue(member, value).map((inner) => ({ ...Object.fromEntries(told), [key]: inner })),
+  );
+}
+
+const AWKWARD: readonly unknown[] = [
+  ...['{"toString":1}', '{"toString":{},"valueOf":1}', '[[]]', 'null', 'false', '-1', '0.5', '1e300'].map(
+    (text) => JSON.parse(text),
+  ),
+  ...['', 'x', '0x', '1e3', '-', '9'.repeat(100), 'https://', '9999-99-99T99:99:99Z', '\u{1F600}'],
+];
+
+it.each(rpcs.map((rpc) => [rpc.subject, rpc] as const))('no value is more than refused: %s', (_, rpc) => {
+  for (const value of AWKWARD)
+    for (const request of withValue(rpc.request, value))
+      try {
+        parseRequest(rpc, request);
+      } catch (error) {
+        expect(error, JSON.stringify(request)).toBeInstanceOf(ServiceError);
+      }
 });
 
 it('tells no more of unknown properties than an answer holds', () => {

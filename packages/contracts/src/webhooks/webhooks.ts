@@ -30,6 +30,8 @@ export function wrongWebhookUrl(text: string): string | undefined {
   if (text.includes('#')) return 'The address may hold no fragment (#).';
   if (url.port !== '' && Number(url.port) < FIRST_FREE_PORT)
     return `Ports below ${FIRST_FREE_PORT} other than 443 are not allowed.`;
+  if (url.href.length > MAX_URL)
+    return `The address may have at most ${MAX_URL} characters once those outside ASCII are percent-encoded; it has ${url.href.length}.`;
   return undefined;
 }
 
@@ -43,7 +45,8 @@ const webhookUrl = z
   })
   .describe(
     'Where entries are sent: an `https` address without user and fragment, on port 443 or from 1024 on. What is not ' +
-      'public is refused, unless the operator allows its network.',
+      'public is refused, unless the operator allows its network. It may have 2,048 characters once those outside ASCII are ' +
+      'percent-encoded.',
   );
 
 const EVENTS = 'Names of the events whose executions are sent.';
@@ -62,7 +65,7 @@ export type WebhookProblem = z.infer<typeof webhookProblem>;
 export const webhookRecord = z
   .strictObject({
     id: z.string().describe('Id of the webhook.'),
-    url: z.string().max(MAX_URL).describe('Where entries are sent.'),
+    url: z.string().describe('Where entries are sent, as it is requested: percent-encoded.'),
     events: z.array(storedName).max(MAX_EVENTS).nullable().describe(`${EVENTS} Null: all.`),
     status: executionStatus.nullable().describe(`${STATUS} Null: all.`),
     state: z

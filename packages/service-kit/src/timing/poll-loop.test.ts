@@ -20,11 +20,15 @@ function manualClock() {
   return { clock, slept, endSleep: () => end?.() };
 }
 
-function loopOf(run: (runs: number, signal: AbortSignal) => PollOutcome | Promise<PollOutcome>) {
+function loopOf(
+  run: (runs: number, signal: AbortSignal) => PollOutcome | Promise<PollOutcome>,
+  options: { startsIdle?: boolean } = {},
+) {
   const time = manualClock();
   const lines: string[] = [];
   const state = { runs: 0, active: 0, mostActive: 0 };
   const loop = startPollLoop({
+    ...options,
     name: 'test',
     intervalMs: 1000,
     clock: time.clock,
@@ -52,6 +56,19 @@ describe('startPollLoop', () => {
     expect(state.runs).toBe(3);
     endSleep();
     await vi.waitFor(() => expect(state.runs).toBe(4));
+  });
+
+  it('pauses before its first run where it is told to, and may be stopped meanwhile', async () => {
+    const { loop, state, slept, endSleep } = loopOf(() => 'idle', { startsIdle: true });
+    await vi.waitFor(() => expect(slept).toEqual([1000]));
+    expect(state.runs).toBe(0);
+    endSleep();
+    await vi.waitFor(() => expect(slept).toEqual([1000, 1000]));
+    expect(state.runs).toBe(1);
+    const unused = loopOf(() => 'idle', { startsIdle: true });
+    await unused.loop.stop();
+    expect(unused.state.runs).toBe(0);
+    await loop.stop();
   });
 
   it('ends a pause when woken', async () => {

@@ -13,6 +13,8 @@ interface PollLoopOptions {
   readonly intervalMs: number;
   /** The part of that pause that no wake-up shortens, in milliseconds; the wake-up counts after it. Default 0. */
   readonly restMs?: number;
+  /** The first run comes after a pause as well: for what calls a service that may be starting beside this one. */
+  readonly startsIdle?: boolean;
   /** One run. Without an outcome it is `idle`. */
   readonly runOnce: (signal: AbortSignal) => Promise<PollOutcome> | Promise<void>;
   readonly clock: Clock;
@@ -56,6 +58,7 @@ export function startPollLoop(options: PollLoopOptions) {
     await pause.untilWoken(Math.max(0, intervalMs - restMs));
   };
   const runs = async () => {
+    if (options.startsIdle) await idle();
     for (let failures = 0; !signal.aborted; ) {
       try {
         const outcome = await runOnce();

@@ -60,6 +60,8 @@ export function startSweeps(options: SweepOptions): Sweeps {
   const sweep = { ...options, ...sweepCounters() };
   const claims = startPollLoop({
     ...loop,
+    // In one process with the runtime it starts first, and nobody would answer.
+    startsIdle: true,
     name: 'claim sweep',
     runOnce: (signal) => sweepClaims(sweep, signal),
   });

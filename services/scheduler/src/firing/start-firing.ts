@@ -83,6 +83,8 @@ export function startFiring(dependencies: FiringDependencies): Firing {
   const acknowledging = startPollLoop({
     name: 'acknowledging occurrences',
     intervalMs: ACKNOWLEDGE_MS,
+    // The runtime may be starting beside this process.
+    startsIdle: true,
     runOnce: async (signal) => ((await acknowledgeEnded(dependencies, signal)) ? 'more' : 'idle'),
     clock,
     logger,

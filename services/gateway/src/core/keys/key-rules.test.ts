@@ -34,6 +34,15 @@ describe('a key that makes another', () => {
     const now = Date.parse('2026-11-23T00:00:00Z');
     expect(expiryOf(undefined, now)).toBeUndefined();
     expect(expiryOf('2026-11-23T00:00:01Z', now)?.getTime()).toBe(now + 1000);
-    expect(() => expiryOf('2026-11-23T00:00:00Z', now)).toThrow('/expiresAt: The time of expiry must be');
+    expect(() => expiryOf('2026-11-23T00:00:00Z', now)).toThrow(
+      '/expiresAt: The time of expiry must be in the f',
+    );
+  });
+
+  it('takes an expiry that can be told by RFC 3339', () => {
+    const last = '9999-12-31T23:59:59.999Z';
+    expect(expiryOf(last, 0)?.toISOString()).toBe(last);
+    for (const later of ['9999-12-31T23:59:59-23:59', '9999-12-31T23:59:59.999-00:01'])
+      expect(() => expiryOf(later, 0)).toThrow('/expiresAt: The time of expiry must be in the year 9999');
   });
 });

@@ -78,12 +78,22 @@ export function refuseLongerLife(
   );
 }
 
-/** When a key is to end; undefined where nothing is said. @throws ServiceError `validation_failed` for a time that has passed. */
+/** RFC 3339 has years of four digits, and with an offset a text of one may tell a later time. */
+const LAST_TIME = Date.parse('9999-12-31T23:59:59.999Z');
+
+/** When a key is to end; undefined where nothing is said. @throws ServiceError `validation_failed` for one that cannot be. */
 export function expiryOf(text: string | undefined, now: number): Date | undefined {
   if (text === undefined) return undefined;
   const expiresAt = new Date(text);
-  if (expiresAt.getTime() > now) return expiresAt;
-  const problem = fieldProblem('/expiresAt', 'in_the_past', 'The time of expiry must be in the future.');
+  if (expiresAt.getTime() > now && expiresAt.getTime() <= LAST_TIME) return expiresAt;
+  const problem =
+    expiresAt.getTime() > now
+      ? fieldProblem(
+          '/expiresAt',
+          'out_of_range',
+          'The time of expiry must be in the year 9999 (UTC) or earlier.',
+        )
+      : fieldProblem('/expiresAt', 'in_the_past', 'The time of expiry must be in the future.');
   throw new ServiceError('validation_failed', `${problem.pointer}: ${problem.message}`, {
     errors: [problem],
   });

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { ServiceError } from '@orrery/contracts';
 import { createMeter, type Health, type Logger, listenFailure, withoutRedaction } from '@orrery/service-kit';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { ProxyTrust } from '../../core/clients/clients.js';
@@ -37,6 +38,8 @@ export function createHttp(limits: ServerLimits, ending?: AbortSignal): FastifyI
       headersTimeout: limits.headersTimeoutMs,
       connectionsCheckingInterval: 1000,
       maxHeaderSize: 16 * 1024,
+      // Node would answer without a body: see requireHost.
+      requireHostHeader: false,
     },
     keepAliveTimeout: 72_000,
     trustProxy: limits.trustProxy,
@@ -46,8 +49,14 @@ export function createHttp(limits: ServerLimits, ending?: AbortSignal): FastifyI
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
     clientErrorHandler: answerClientError,
-    frameworkErrors: (error, request, reply) => void sendProblem(edgeError(error), request, reply),
+    // No hook runs before these.
+    frameworkErrors: (error, request, reply) => {
+      tellBrowsers(request, reply);
+      void sendProblem(edgeError(error), request, reply);
+    },
   });
+  // Nothing that a request may expect is needed to answer it (RFC 9110 §10.1.1); Node would refuse it without a body.
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);
     done();
@@ -163,11 +172,26 @@ const PREFLIGHT_SECONDS = 7200;
  */
 export function addBrowserPolicy(app: FastifyInstance, routes: RouteTable): void {
   app.addHook('onRequest', (request, reply, done) => {
-    for (const [name, value] of SECURITY_HEADERS) reply.header(name, value);
-    if (!OPEN_PATH.test(request.url)) return done();
-    reply.header('access-control-allow-origin', '*');
-    reply.header('access-control-expose-headers', EXPOSED_HEADERS);
-    if (request.method !== 'OPTIONS' || !answerPreflight(request, reply, routes)) done();
+    const isOpen = tellBrowsers(request, reply);
+    if (!isOpen || request.method !== 'OPTIONS' || !answerPreflight(request, reply, routes)) done();
+  });
+}
+
+/** Sets the headers; tells whether pages of any origin may read the answer. */
+function tellBrowsers(request: FastifyRequest, reply: FastifyReply): boolean {
+  for (const [name, value] of SECURITY_HEADERS) reply.header(name, value);
+  if (!OPEN_PATH.test(request.url)) return false;
+  reply.header('access-control-allow-origin', '*');
+  reply.header('access-control-expose-headers', EXPOSED_HEADERS);
+  return true;
+}
+
+/** Refuses what names no host although HTTP/1.1 asks for one (RFC 9112 §3.2). */
+export function requireHost(app: FastifyInstance): void {
+  app.addHook('onRequest', ({ raw: { headers, httpVersion } }, reply, done) => {
+    if (headers.host !== undefined || httpVersion !== '1.1') return done();
+    reply.header('connection', 'close');
+    done(new ServiceError('malformed_request', 'A request of HTTP/1.1 needs the header Host.'));
   });
 }
 

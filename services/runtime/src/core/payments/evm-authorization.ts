@@ -9,7 +9,7 @@ const evmAddress = z
   .toLowerCase();
 const uint256 = z
   .string()
-  .regex(/^\d{1,78}$/)
+  .regex(/^\d{1,78}$/, { abort: true })
   .refine((text) => BigInt(text) < 2n ** 256n);
 
 const signedAuthorization = z.object({

@@ -39,6 +39,20 @@ describe('an authorization of EIP-3009', () => {
     expect(() => readAuthorization({})).toThrow('see payload/signature');
   });
 
+  it.each(['', 'x', '0x', '1e3', '-1', '9'.repeat(79), String(2n ** 256n), 5, null, {}])(
+    'takes no %j as a number',
+    (number) => {
+      for (const member of ['value', 'validAfter', 'validBefore']) {
+        const other = { ...payload, authorization: { ...authorization, [member]: number } };
+        const refused = {
+          code: 'invalid_payment',
+          message: expect.stringContaining(`authorization/${member}.`),
+        };
+        expect(() => readAuthorization(other)).toThrow(expect.objectContaining(refused));
+      }
+    },
+  );
+
   it.each([
     ['receiver', { to: payer }],
     ['amount', { value: '49999' }],
