@@ -264,6 +264,82 @@ it('is found from /llms.txt, the reference, the record of the deployment and a p
   expect(refused.headers.get('link')).toContain(publicPath());
 });
 
+describe('a template that fails', () => {
+  const placeholder = `{{ input.word == "${SECRET}" ? 1 : {"${SECRET}": 1}[input.word] }}`;
+  const word = `${SECRET}x`;
+  const hidden = (text: string) => expect(text.replaceAll(word, '')).not.toContain(SECRET);
+  let failing: MadeDeployment;
+  let historyId: string;
+  beforeAll(async () => {
+    const template = { result: { [`{{ "${SECRET}" }}`]: placeholder } };
+    const guess = {
+      inputSchema: { word: 'string' },
+      mutationSettings: { mode: 'direct', template },
+      executionSettings: { visibility: 'public' },
+    };
+    const events = [{ name: 'guess', firstVersion: guess }];
+    const world = await makeWorld(api, { name: 'Cave', schemas: [], events });
+    failing = await world.deploy();
+    await api.post(`${failing.path}/publish`);
+  });
+  const signedGuess = () => wallet.sign({ deployment: failing.address, event: 'guess' });
+
+  it('tells strangers the reason, and nothing of its text', async () => {
+    const app = `${system.url}/app/deployments/${failing.address}`;
+    const leaving = new AbortController();
+    const stream = await fetch(`${app}/stream`, { signal: leaving.signal });
+    const body = JSON.stringify({ event: 'guess', input: { word }, ...signedGuess() });
+    const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body };
+    const answers = [await fetch(`${app}/execute`, init), await fetch(`${app}/execute`, init)];
+    for (const answer of answers) {
+      const text = await answer.text();
+      const problem = JSON.parse(text);
+      expect([answer.status, problem.code, problem.detail]).toEqual([
+        400,
+        'template_failed',
+        `There is no "${word}".`,
+      ]);
+      historyId = problem.facts.historyId;
+      hidden(text);
+    }
+    let streamed = '';
+    for await (const part of (stream.body as ReadableStream<Uint8Array>).pipeThrough(
+      new TextDecoderStream(),
+    )) {
+      streamed += part;
+      if (/template_failed.*\n\n/s.test(streamed)) break;
+    }
+    leaving.abort();
+    hidden(streamed);
+    for (const below of ['/history', '/history?include=all', `/history/${historyId}`]) {
+      const shown = await (await fetch(`${app}${below}`)).text();
+      expect(shown).toContain('template_failed');
+      hidden(shown);
+    }
+  });
+
+  it('tells agents no more', async () => {
+    const client = await connect(`/mcp/deployments/${failing.address}`);
+    const result = await client.callTool({ name: 'guess', arguments: { word, ...signedGuess() } });
+    expect(answerOf(result).code).toBe('template_failed');
+    hidden(JSON.stringify(result));
+    const [record] = (await client.listResources()).resources;
+    for (const below of ['/history', `/history/${historyId}`]) {
+      const shown = JSON.stringify(await client.readResource({ uri: `${record?.uri}${below}` }));
+      expect(shown).toContain('template_failed');
+      hidden(shown);
+    }
+  });
+
+  it('tells its owner where it failed', async () => {
+    const { body } = await api.get(`${failing.path}/history/${historyId}`);
+    const failedCode = { placeholder, pointer: `/result/{{ "${SECRET}" }}` };
+    expect(body.data).toMatchObject({ failedCode });
+    const answer = await api.post(`${failing.path}/execute`, { event: 'guess', input: { word } });
+    expect(answer.body).toMatchObject({ facts: failedCode, detail: expect.stringContaining(placeholder) });
+  });
+});
+
 describe('the account of a key', () => {
   const keyed = (key: string) => connect('/mcp', { headers: { authorization: `Bearer ${key}` } });
 

@@ -44,6 +44,23 @@ describeWithProgram('chromium', 'an entry again, and two of them, in the console
     page.getByRole('heading', { name: `Entry ${seq}`, exact: true }).waitFor();
   const click = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click();
 
+  it('tells where its template failed', async () => {
+    const template = { result: { gift: '{{ input.gift }}' } };
+    const firstVersion = { mutationSettings: { mode: 'direct', template } };
+    const events = [{ name: 'give', firstVersion }];
+    const world = await makeWorld(api, { name: 'Fair', schemas: [counting('horse', 'wins')], events });
+    const { path } = await world.deploy();
+    await api.post(`${path}/execute`, { event: 'give', input: {} });
+    await using watched = await house.open(`${path}/live?seq=2`);
+    const { page } = watched;
+    await entry(page, 2);
+    await page.getByText('The input has no "…".').first().waitFor();
+    await page.getByText('{{ input.gift }}', { exact: true }).waitFor();
+    await page.getByText('/result/gift', { exact: true }).waitFor();
+    await page.getByText('The input has no "gift".').waitFor();
+    await expectSound(watched);
+  });
+
   it('is run with its input again, by hand or by a program', async () => {
     const { path } = await plant();
     await using watched = await house.open(`${path}/live?seq=7`);

@@ -56,6 +56,7 @@ export {
   type Success,
   waitsForBeacon,
 } from './execution/execution.js';
+export { failedCodeOf, withFailedCode } from './execution/failed-code.js';
 export { type PlannedFollowUp, recordTimers, timerIdOf } from './execution/follow-ups.js';
 export {
   type HistorySearch,

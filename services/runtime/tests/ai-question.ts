@@ -103,7 +103,7 @@ export function askingAt(
         parts.check ??
         (async (mutation) => {
           const decision = applyMutation(execution, found.read, mutation, view);
-          return decision.kind === 'failed' ? decision.error.message : undefined;
+          return decision.kind === 'failed' ? { reason: decision.error.message } : undefined;
         }),
       budget: parts.budget ?? budget,
     };

@@ -175,6 +175,15 @@ describe.each([
     expect(server.bodies()).toHaveLength(3);
   });
 
+  it('where code failed is kept for the owner, and is not told to the model', async () => {
+    server.answer(() => ({ says: JSON.stringify(won) }));
+    const kept = { code: 'SECRET' };
+    const { code, cause, llm } = await ask({ check: async () => ({ reason: 'No.', cause: kept }) });
+    expect({ code, cause }).toMatchObject({ code: 'ai_output_invalid', cause: { cause: kept } });
+    expect(llm?.reasons).toEqual(['No.', 'No.', 'No.']);
+    expect(JSON.stringify(server.bodies())).not.toContain('SECRET');
+  });
+
   it('a form that the server refuses is followed by the next one', async () => {
     server.answer(({ response_format: form }) =>
       form === undefined ? { says: JSON.stringify(won) } : { fails: 400 },

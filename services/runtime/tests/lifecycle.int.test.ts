@@ -102,12 +102,13 @@ describe('authorizing for another service', () => {
   it('follows the owner and what is public', async () => {
     const { deployment, params } = await plantDeployment(house);
     const { head: lifecycle } = await read(deployment.address);
-    const found = { deployment: deployment.address, isPaused: false, lifecycle };
+    const found = { deployment: deployment.address, isPaused: false, lifecycle, seesCode: true };
     expect(await authorize(params, 'owner')).toEqual(found);
     expect(await codeOf(authorize(params, 'visible', OTHER))).toBe('deployment_not_found');
     expect(await codeOf(authorize(params, 'owner', OTHER))).toBe('deployment_not_found');
     await house.call('deployments.publish', { params });
-    expect(await authorize(params, 'visible', OTHER)).toMatchObject({ deployment: deployment.address });
+    const seenByOther = { deployment: deployment.address, seesCode: false };
+    expect(await authorize(params, 'visible', OTHER)).toMatchObject(seenByOther);
     expect(await codeOf(authorize(params, 'owner', OTHER))).toBe('forbidden');
     await house.call('deployments.delete', { params });
     expect(await codeOf(authorize(params, 'owner'))).toBe('deployment_not_found');

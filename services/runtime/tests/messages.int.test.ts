@@ -39,6 +39,19 @@ catalog.plantVersion({
   readEntities: [],
   mutationSettings: { mode: 'direct', template: { '{{ input.key }}': { wins: 1 } } },
 });
+catalog.plantVersion({
+  ...incrementVersion,
+  event: 'open_lot',
+  versionId: 13,
+  followUps: [
+    { event: 'close_lot', after: 'PT5M' },
+    { event: 'close_lot', after: 'PT9M' },
+    { event: 'increment' },
+    { event: 'open_lot', after: 'P1D' },
+    { cancel: 'next' },
+  ],
+});
+catalog.plantVersion({ ...incrementVersion, event: 'close_lots', versionId: 14 });
 const EVENTS = ['increment', 'cheer', 'race', 'anything'];
 const bound = {
   bindings: EVENTS.map((event) => ({ event, eventVersion: 1 })),
@@ -111,6 +124,33 @@ describe('warnings', () => {
     expect(told(await update({ payToAddress }))).toEqual([`/payToAddress: ${text}`]);
     expect(await update({ payToAddress: `0x${'1'.repeat(40)}` })).not.toHaveProperty('warnings');
     expect(await update({ name: 'On EVM chains' })).not.toHaveProperty('warnings');
+  });
+
+  it('tell of an event that follows and is not bound', async () => {
+    const bind = (...events: string[]) => events.map((event) => ({ event, eventVersion: 1 }));
+    const text = (meant = '') =>
+      `Executions of "open_lot" set others of "close_lot", which is not bound.${meant} They fail until the deployment binds it.`;
+    const created = await call('deployments.create', {
+      params: { worldAddress: String(catalog.world.id) },
+      body: { name: 'Auction', bindings: bind('increment', 'open_lot') },
+    });
+    expect(created.warnings).toEqual([
+      {
+        ...{ pointer: '/bindings/1/event', code: 'event_not_bound', message: text() },
+        suggestion: 'Bind "close_lot", too.',
+      },
+    ]);
+    const { params } = await plantDeployment(house, { bindings: bind('increment') });
+    const add = (...events: string[]) => call('bindings.add', { params, body: bind(...events) });
+    expect(told(await add('open_lot', 'close_lots'))).toEqual([
+      `/0/event: ${text(' Did you mean "close_lots"?')}`,
+    ]);
+    expect(told(await call('bindings.update', { params, body: bind('open_lot') }))).toEqual([
+      `/0/event: ${text(' Did you mean "close_lots"?')}`,
+    ]);
+    catalog.plantVersion({ ...incrementVersion, event: 'close_lot', versionId: 15 });
+    expect(await add('close_lot')).not.toHaveProperty('warnings');
+    expect(await call('bindings.update', { params, body: bind('open_lot') })).not.toHaveProperty('warnings');
   });
 
   it('tell of filter names that the version does not declare', async () => {

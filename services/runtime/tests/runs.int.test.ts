@@ -163,7 +163,9 @@ describe('a run', () => {
     await createCounter('new');
     first.answer(setTo('new', 1));
     const second = await decider.calledBefore(answer);
-    expect(await second.request.check(setTo('new', 1))).toContain('counter:new exists and was not read.');
+    expect((await second.request.check(setTo('new', 1)))?.reason).toContain(
+      'counter:new exists and was not read.',
+    );
     second.answer(setTo('newer', 1));
     expect((await answer).data).toMatchObject({ stateChanges: { 'counter:newer': { count: 1 } } });
     expect(await counter('new')).toMatchObject({ state: { count: 0 } });

@@ -140,6 +140,22 @@ describe('access', () => {
       expect(await code(asked)).toBe('forbidden');
   });
 
+  it('they are told why the input could not be made, and nothing of its template', async () => {
+    const placeholder = '{{ cronState.result.sesame }}';
+    const address = await deploy('0 0 1 1 *', { n: placeholder });
+    fake.publish(address);
+    await run(address);
+    const sent = { params: paramsOf(address, 'train'), query: {} };
+    const shownTo = async (accountId: number) =>
+      JSON.stringify([
+        await schedulesOf(address, accountId),
+        (await call('occurrences.list', sent, accountId)).data,
+      ]);
+    expect(await shownTo(1)).toContain('cronState.result.sesame');
+    expect(await shownTo(2)).toContain('template_failed');
+    expect(await shownTo(2)).not.toContain('sesame');
+  });
+
   it('an event without a schedule has none', async () => {
     const address = fake.deploy({ race: fake.version('race', 1, null) });
     for (const event of ['race', 'absent']) {

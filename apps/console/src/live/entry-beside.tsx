@@ -21,6 +21,20 @@ export function useWholeEntry({ id, kind }: JournalEntry) {
   return useGet(ENTRY, { path }, { enabled: isSettled && kind === 'execution' });
 }
 
+/** Where the template failed: the entry itself tells everybody no more than the reason. */
+export const FailedCode = ({ query: { data } }: { query: ReturnType<typeof useWholeEntry> }) =>
+  data?.failedCode !== undefined && (
+    <Details
+      items={{
+        'Failed in': (
+          <code className="break-all">{data.failedCode.placeholder || data.failedCode.pointer}</code>
+        ),
+        'Stands at': <code className="break-all">{data.failedCode.pointer}</code>,
+        Because: data.failedCode.reason,
+      }}
+    />
+  );
+
 /** What the model of an execution was asked and answered, and what that cost. */
 export const ModelOfEntry = ({ query: { data } }: { query: ReturnType<typeof useWholeEntry> }) =>
   data !== undefined &&

@@ -9,7 +9,7 @@ import { Card, Details, Section } from '../ui/page.js';
 import { Badge, CopyableCode, Time } from '../ui/values.js';
 import { Again } from './again.js';
 import { Consequences } from './consequences.js';
-import { Beside, ModelOfEntry, useWholeEntry } from './entry-beside.js';
+import { Beside, FailedCode, ModelOfEntry, useWholeEntry } from './entry-beside.js';
 import { beginOf, callerOf, type JournalEntry, reasonOf, titleOf } from './entry-words.js';
 import { useLive } from './live.js';
 import { blockOf } from './queries.js';
@@ -56,6 +56,7 @@ function Entry({ entry }: { entry: JournalEntry }) {
           <p className="mt-1 font-mono text-xs text-muted">{error.code}</p>
         </div>
       )}
+      <FailedCode query={whole} />
       <Again entry={entry} />
       <Changes entry={entry} />
       <Consequences entry={entry} />

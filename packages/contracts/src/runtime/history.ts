@@ -6,7 +6,7 @@ import { DEPLOYMENT_PATH, deploymentPath, historyIdInPath, IN_DEPLOYMENT } from 
 import { count, name, ordinal } from '../records/fields.js';
 import { pageQuery, wholeNumberInQuery } from '../records/pagination.js';
 import { operationsAt } from '../rpc/operation.js';
-import { executionStatus, executionTrigger, hashedEntry, readBeside } from './journal.js';
+import { executionStatus, executionTrigger, failedCode, hashedEntry, readBeside } from './journal.js';
 import { entryPayment } from './payments.js';
 
 /** All that `hash` covers is shown to everyone who may read the entry. */
@@ -19,6 +19,12 @@ export const historyEntry = z
       .describe(
         'What the model was asked and what it cost (docs/ai.md). Its texts are left out in lists, and for others than the ' +
           'owner unless the deployment is `isLLMPublic`. Null: no model was asked.',
+      ),
+    failedCode: failedCode
+      .optional()
+      .describe(
+        'Where a template failed. Left out in lists, and for others than the owner unless the deployment is `isCodePublic`. ' +
+          'Absent: there, and where no template failed.',
       ),
     payment: entryPayment.nullable().describe('The payment as it now stands. Null: nothing was paid.'),
     pushes: z.array(pushSummary).max(16).describe('Its pushes to chains, as they now stand.'),

@@ -83,6 +83,22 @@ export const executionError = z
   .meta({ id: 'ExecutionError', description: 'Why an execution failed.' });
 export type ExecutionError = z.infer<typeof executionError>;
 
+/** What only those are told of a failure who may see the code of its version; no hash covers it. */
+export const failedCode = z
+  .strictObject({
+    placeholder: z
+      .string()
+      .describe('The placeholder that failed, as it stands in the template. Empty: none did.'),
+    pointer: z
+      .string()
+      .describe(
+        'JSON Pointer (RFC 6901) to its text in the template; of a follow-up it begins with `/followUps`.',
+      ),
+    reason: z.string().describe('The reason with all that it quotes.'),
+  })
+  .meta({ id: 'FailedCode', description: 'Where the code of a version failed.' });
+export type FailedCode = z.infer<typeof failedCode>;
+
 /** The most characters of a reason, and of its facts as JSON, that an entry holds. */
 const MAX_DETAIL = 2000;
 const MAX_FACTS = 8000;

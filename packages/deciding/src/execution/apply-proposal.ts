@@ -14,7 +14,6 @@ import {
 import {
   type Draws,
   evaluateTemplate,
-  failureDetail,
   isDeletion,
   parseMutation,
   readOperator,
@@ -34,6 +33,7 @@ import type {
   ReadSet,
   Seen,
 } from './execution.js';
+import { templateFailed } from './failed-code.js';
 
 /** What a template or a model proposes. It is unchecked, so no commit accepts it. */
 export interface Proposal {
@@ -65,7 +65,7 @@ interface ProposedOperation {
   resolve(current: JsonValue | undefined): JsonValue | undefined;
 }
 
-/** The proposal of a direct template. @throws `template_failed` with the placeholder and the reason as facts */
+/** The proposal of a direct template. @throws `template_failed` with the reason as a fact */
 export const decideDirect = (execution: Execution, read: ReadSet, draws?: Draws): Proposal =>
   proposalOf(evaluate(execution, read, draws), 'template', execution.evaluator);
 
@@ -76,17 +76,13 @@ function evaluate(execution: Execution, read: ReadSet, draws: Draws | undefined)
   } = execution;
   if (template === null) throw new ServiceError('mutation_missing', 'This version has no template.');
   const evaluated = evaluateTemplate(template, templateScope(execution, read), { draws, evaluator });
-  if (!evaluated.ok) {
-    const { placeholder, pointer, reason } = evaluated.problem;
-    throw templateFailed(failureDetail(evaluated.problem), { placeholder, pointer, reason });
-  }
+  if (!evaluated.ok) throw templateFailed(evaluated.problem);
   const unsafe = findUnsafeJson(evaluated.value);
   if (unsafe === undefined) return evaluated.value;
-  throw templateFailed(unsafe.message, { placeholder: '', pointer: unsafe.pointer, reason: unsafe.message });
+  throw new ServiceError('template_failed', unsafe.message, {
+    facts: { pointer: unsafe.pointer, reason: unsafe.message },
+  });
 }
-
-const templateFailed = (detail: string, facts: { placeholder: string; pointer: string; reason: string }) =>
-  new ServiceError('template_failed', detail, { facts });
 
 const NO_HISTORY: readonly JsonObject[] = [];
 
@@ -173,8 +169,7 @@ function refusalOf(problems: readonly FieldProblem[]): ServiceError {
   const { pointer = '', message = 'The mutation is not valid.' } = first ?? {};
   return new ServiceError(code, `${pointer}: ${message}`, {
     errors: problems,
-    facts:
-      code === 'template_failed' ? { placeholder: '', pointer, reason: message } : { key: pointer.slice(1) },
+    facts: code === 'template_failed' ? { pointer, reason: message } : { key: pointer.slice(1) },
   });
 }
 

@@ -130,9 +130,13 @@ const FAULTS_OF_OUTPUT: ReadonlySet<ErrorCode> = new Set([
 ]);
 
 function invalidOutput(refusal: ServiceError): ServiceError {
-  const { code, message, errors, facts } = refusal;
+  const { code, message, errors, facts, cause } = refusal;
   if (!FAULTS_OF_OUTPUT.has(code)) return refusal;
-  return new ServiceError('ai_output_invalid', message, { errors, facts: { ...facts, refusal: code } });
+  return new ServiceError('ai_output_invalid', message, {
+    errors,
+    facts: { ...facts, refusal: code },
+    cause,
+  });
 }
 
 function applyAndCheck(

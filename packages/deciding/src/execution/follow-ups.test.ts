@@ -53,7 +53,6 @@ it.each<[FollowUp, string, string]>([
   [{ event: 'race', key: '{{ "" }}' }, 'invalid_follow_up', '/followUps/0/key'],
   [{ event: 'race', input: { x: 'y'.repeat(1000) } }, 'invalid_follow_up', '/followUps/0/input'],
   [{ event: 'race', input: '{{ input.id }}' as never }, 'invalid_follow_up', '/followUps/0/input'],
-  [{ event: 'race', input: { x: '{{ input.missing }}' } }, 'template_failed', '/followUps/0/input/x'],
 ])('%j is refused', (followUp, code, pointer) => {
   expect(refusalOf(followUp)).toMatchObject({ code, facts: { pointer } });
 });

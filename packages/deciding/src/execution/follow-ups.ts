@@ -25,8 +25,8 @@ import {
   type Evaluation,
   evaluateTemplate,
   FOLLOW_UP_NAMES,
-  failureDetail,
 } from '@orrery/expressions';
+import { templateFailed } from './failed-code.js';
 
 /** A follow-up as its version has it, ready to be evaluated. */
 export interface CompiledFollowUp {
@@ -73,7 +73,7 @@ function compiled(template: JsonValue): CompiledTemplate {
  * @param now milliseconds since the epoch: what the execution was decided at
  * @param inputBytes what an input may have as JSON
  * @param evaluation its draws go on from what the template of the version drew
- * @throws `template_failed`, `invalid_follow_up` with the pointer as a fact
+ * @throws `template_failed`; `invalid_follow_up` with the pointer as a fact
  */
 export function planFollowUps(
   followUps: readonly CompiledFollowUp[],
@@ -98,13 +98,7 @@ function evaluated(
   evaluation: Evaluation,
 ): JsonValue {
   const found = evaluateTemplate(template, scope, evaluation);
-  if (!found.ok) {
-    const { placeholder, reason } = found.problem;
-    const pointer = `${at}${found.problem.pointer}`;
-    throw new ServiceError('template_failed', failureDetail({ ...found.problem, pointer }), {
-      facts: { placeholder, pointer, reason },
-    });
-  }
+  if (!found.ok) throw templateFailed(found.problem, at);
   const unsafe = findUnsafeJson(found.value);
   if (unsafe === undefined) return found.value;
   throw invalid(`${at}${unsafe.pointer}`, unsafe.message);

@@ -155,7 +155,8 @@ class TemplateCompiler {
       const result: JsonObject = {};
       for (const [writeKey, node] of entries) {
         const key = writeKey(run);
-        if (Object.hasOwn(result, key)) fail(`The key "${key}" appears twice in one object.`);
+        if (Object.hasOwn(result, key))
+          fail(({ computed }) => `The key ${computed(key)} appears twice in one object.`);
         result[key] = node(run, at + 1);
       }
       return result;
@@ -181,7 +182,9 @@ class TemplateCompiler {
     const takesOperators = position !== 'free' && position !== 'listed';
     return (run) => {
       const key = run.toKey(joined(pieces, run, insideKey));
-      return takesOperators && key.startsWith('$') ? fail(`Data may not bring the operator "${key}".`) : key;
+      return takesOperators && key.startsWith('$')
+        ? fail(({ computed }) => `Data may not bring the operator ${computed(key)}.`)
+        : key;
     };
   }
 

@@ -56,7 +56,12 @@ describe('failures', () => {
   it('names the placeholder, its place and the reason', () => {
     expect(evaluate({ a: { b: 'x {{ input.missing }}' } })).toEqual({
       ok: false,
-      problem: { placeholder: '{{ input.missing }}', pointer: '/a/b', reason: 'The input has no "missing".' },
+      problem: {
+        placeholder: '{{ input.missing }}',
+        pointer: '/a/b',
+        reason: 'The input has no "missing".',
+        told: 'The input has no "…".',
+      },
     });
   });
 

@@ -9,6 +9,7 @@ import {
   orderedKeys,
   valueToText,
 } from '../cel/values/cel-value.js';
+import { toStrangers } from '../cel/values/telling.js';
 import type { Draws } from '../draws/draws.js';
 
 /** A compiled `{{ … }}` and its position. */
@@ -28,18 +29,24 @@ export interface CompiledTemplate {
   readonly draws: boolean;
 }
 
-/** Which placeholder failed, where it stands in the template, and why. */
+/** Which placeholder failed, where it stands in the template, and why: for those who may see the template. */
 export interface TemplateFailure {
   placeholder: string;
   reason: string;
   pointer: string;
+  /** The reason for everybody: of the template's text it holds what an author's `fail()` says, and nothing else. */
+  told: string;
   /** Present where an author's `fail()` gave the reason. */
   isAuthored?: true;
 }
 
-/** The failure as a caller is told it: what an author says stands for itself. */
-export const failureDetail = ({ placeholder, pointer, reason, isAuthored }: TemplateFailure): string =>
-  isAuthored ? reason : `${placeholder || pointer}: ${reason}`;
+/** The failure in a sentence, for those who may see the template: what an author says stands for itself. */
+export const failureDetail = ({
+  placeholder,
+  pointer,
+  reason,
+  isAuthored,
+}: Omit<TemplateFailure, 'told'>): string => (isAuthored ? reason : `${placeholder || pointer}: ${reason}`);
 
 export type EvaluationResult = { ok: true; value: JsonValue } | { ok: false; problem: TemplateFailure };
 
@@ -72,15 +79,19 @@ export function evaluateTemplate(
   try {
     return { ok: true, value: root(run, 0) };
   } catch (error) {
+    const failure = error instanceof EvaluationFailure ? error : TOO_DEEP;
     const problem: TemplateFailure = {
       placeholder: run.current?.text ?? '',
-      reason: error instanceof EvaluationFailure ? error.reason : 'The expression is nested too deeply.',
+      reason: failure.reason,
       pointer: run.current?.pointer ?? '',
+      told: failure.reasonTold(toStrangers(scope['input'])),
     };
     if (error instanceof AuthoredFailure) problem.isAuthored = true;
     return { ok: false, problem };
   }
 }
+
+const TOO_DEEP = new EvaluationFailure('The expression is nested too deeply.', true);
 
 /** One evaluation of a whole template. A result may hold the same part many times, so it is counted as it is written. */
 export class TemplateRun {
@@ -134,6 +145,9 @@ function toJsonNumber(value: number | bigint): number {
   const number = Number(value);
   if (!Number.isFinite(number)) return fail('The result is not a finite number.');
   if (typeof value === 'bigint' && BigInt(number) !== value)
-    return fail(`The whole number ${value} is not exact as a JSON number. Write it as text, with string().`);
+    return fail(
+      ({ computed }) =>
+        `The whole number ${computed(value)} is not exact as a JSON number. Write it as text, with string().`,
+    );
   return number === 0 ? 0 : number;
 }

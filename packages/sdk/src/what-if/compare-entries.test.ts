@@ -36,6 +36,15 @@ describe('two entries', () => {
     expect(compare({ changes: [{ ...change, revision: 9 }] })).toEqual([]);
   });
 
+  it('have their changes in order from revision 2 of the rules on', () => {
+    const other = { ...change, instanceId: 'A', op: 'delete' as const };
+    const recorded = { changes: [{ ...change, unset: ['wins', 'age'] }, other] };
+    const again = { changes: [other, { ...change, unset: ['age', 'wins'] }], evaluator: 2 };
+    const compared = (evaluator: object) =>
+      differencesOf(entry({ ...recorded, ...evaluator }), { outcome: 'executed', entry: entry(again) });
+    expect([{}, { evaluator: 1 }, { evaluator: 2 }].map(compared)).toEqual([[], [], ['changes']]);
+  });
+
   it.each([
     ['version', { eventVersion: 2, versionHash: 'b' }, false],
     ['definition', { versionHash: 'b' }, false],
@@ -47,6 +56,18 @@ describe('two entries', () => {
   ])('differ in %s', (difference, members, parts) => {
     expect(compare(members)).toEqual([difference]);
     expect(partsIn(compare(members))).toBe(parts);
+  });
+
+  it('differ in the text of an error, but not in how much of the template releases quote', () => {
+    const failed = (detail: string, facts: object, code = 'template_failed') =>
+      entry({ error: { code, detail, facts } });
+    const old = failed('{{ input.x }}: The input has no "x".', { placeholder: '{{ input.x }}' });
+    const between = (a: HistoryEntry, b: HistoryEntry) => differencesOf(a, { outcome: 'executed', entry: b });
+    const told = failed('The input has no "…".', { reason: 'The input has no "…".' });
+    expect(between(old, told)).toEqual([]);
+    expect(between(old, failed('No.', {}, 'invalid_state'))).toEqual(['error']);
+    expect(between(told, failed('Division by zero.', {}))).toEqual(['error']);
+    expect(between(old, entry())).toEqual(['error']);
   });
 
   it('differ in the model only where both had one', () => {

@@ -1,6 +1,6 @@
 import type { components } from '../generated/api.js';
 import type { HistoryEntry } from '../journal/journal.js';
-import { canonicalJson } from '../verification/hash-chain.js';
+import { canonicalJson, keyOf } from '../verification/hash-chain.js';
 
 export type ReplayAnswer = components['schemas']['ReplayAnswer'];
 
@@ -26,24 +26,37 @@ export function differencesOf(
   if (outcome === 'refused') return ['refused'];
   if (entry === null) return [];
   const isOtherVersion = original.eventVersion !== entry.eventVersion;
+  // Revision 1 of the rules left it to chance in which order changes came, and what they unset.
+  const hasOrder = (original.evaluator ?? 1) > 1;
   const members: [Difference, boolean][] = [
     ['version', isOtherVersion],
     ['definition', !isOtherVersion && original.versionHash !== entry.versionHash],
     ['input', original.kind === 'execution' && differ(original.input, entry.input)],
     ['model', modelOf(original) !== modelOf(entry) && modelOf(original) !== null && modelOf(entry) !== null],
     ['status', original.status !== entry.status],
-    ['changes', differ(changesOf(original), changesOf(entry))],
+    ['changes', differ(changesOf(original, hasOrder), changesOf(entry, hasOrder))],
     ['result', differ(original.result, entry.result)],
-    ['error', differ(reasonOf(original), reasonOf(entry))],
+    ['error', differInError(original, entry)],
   ];
   return members.flatMap(([difference, differs]) => (differs ? [difference] : []));
 }
 
 const differ = (a: unknown, b: unknown): boolean => canonicalJson(a) !== canonicalJson(b);
 
-const changesOf = ({ changes }: HistoryEntry) => changes.map(({ revision: _, ...change }) => change);
+function changesOf({ changes }: HistoryEntry, hasOrder: boolean) {
+  const shown = changes.map(({ revision: _, ...change }) => change);
+  if (hasOrder) return shown;
+  return shown
+    .map((change) => ({ ...change, unset: change.unset.toSorted() }))
+    .toSorted((a, b) => (keyOf(a.entitySchema, a.instanceId) < keyOf(b.entitySchema, b.instanceId) ? -1 : 1));
+}
 
-const reasonOf = ({ error }: HistoryEntry) => error && { code: error.code, detail: error.detail };
+/** Entries of earlier releases quote the template that failed, and those of now do not: between them only the code compares. */
+const differInError = ({ error: a }: HistoryEntry, { error: b }: HistoryEntry): boolean =>
+  a?.code !== b?.code || (quotesTemplate(a) === quotesTemplate(b) && a?.detail !== b?.detail);
+
+const quotesTemplate = (error: HistoryEntry['error']): boolean =>
+  error?.facts !== undefined && 'placeholder' in error.facts;
 
 /** The model that decided; null: none did. */
 const modelOf = ({ llm }: HistoryEntry): string | null => (llm === null ? null : String(llm['model']));

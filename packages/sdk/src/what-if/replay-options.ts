@@ -7,7 +7,7 @@ export interface ReplayOptions {
   readonly from?: number | undefined;
   /** The last one; the last of the journal by default. */
   readonly to?: number | undefined;
-  /** Event → the version that is executed in place of the recorded one. */
+  /** Event → the version that is executed, as it is now; other events are decided by their recorded definitions. */
   readonly versions?: Readonly<Record<string, number>> | undefined;
   /** The model that is asked in place of the recorded one. */
   readonly model?: string | undefined;

@@ -2,6 +2,7 @@ import {
   type CallContext,
   fieldProblem,
   type Handlers,
+  type OccurrenceRecord,
   paginationOf,
   refuseDeepPage,
   type ScheduleRecord,
@@ -10,6 +11,7 @@ import {
 } from '@orrery/contracts';
 import { transaction } from '@orrery/database';
 import { type CronSchedule, checkCronSchedule, describeSchedule, nextDue } from '@orrery/expressions';
+import { toldError } from '../core/occurrences/told-error.js';
 import { changeTiming } from '../core/schedules/schedule-rules.js';
 import {
   lastOccurrences,
@@ -54,23 +56,24 @@ export function schedulerHandlers(
     },
     'schedules.list': async ({ params, query }, call) => {
       refuseDeepPage(query);
-      const { deployment } = await authorize(dependencies, params, 'visible', call);
+      const { deployment, seesCode } = await authorize(dependencies, params, 'visible', call);
       const { rows, total } = await listSchedules(db, deployment, query);
       const last = await lastOccurrences(
         db,
         rows.map(({ id }) => id),
       );
       return {
-        data: rows.map((row) => toScheduleRecord(row, last.get(row.id))),
+        data: rows.map((row) => shownSchedule(toScheduleRecord(row, last.get(row.id)), seesCode)),
         pagination: paginationOf(query, total),
       };
     },
     'occurrences.list': async ({ params, query }, call) => {
       refuseDeepPage(query);
-      const { deployment } = await authorize(dependencies, params, 'visible', call);
+      const { deployment, seesCode } = await authorize(dependencies, params, 'visible', call);
       const row = await findLedger(db, deployment, params.event);
       if (row === undefined) throw notFound();
-      return listOccurrences(db, row.id, query);
+      const { data, pagination } = await listOccurrences(db, row.id, query);
+      return { data: data.map((one) => shownOccurrence(one, seesCode)), pagination };
     },
     'schedules.pause': turn(true),
     'schedules.resume': turn(false),
@@ -79,6 +82,15 @@ export function schedulerHandlers(
 }
 
 const notFound = () => new ServiceError('schedule_not_found');
+
+const shownOccurrence = (record: OccurrenceRecord, seesCode = false): OccurrenceRecord =>
+  seesCode ? record : { ...record, error: toldError(record.error) };
+
+function shownSchedule(record: ScheduleRecord, seesCode = false): ScheduleRecord {
+  const { lastOccurrence: last, lastError } = record;
+  if (seesCode) return record;
+  return { ...record, lastOccurrence: last && shownOccurrence(last), lastError: toldError(lastError) };
+}
 
 /** @throws `schedule_not_found` */
 async function turnSchedule(

@@ -33,17 +33,20 @@ function below(frame: Work, count: bigint): bigint {
 function asBound(value: CelValue | undefined): bigint {
   const number = typeof value === 'bigint' || typeof value === 'number' ? Number(value) : Number.NaN;
   if (Number.isSafeInteger(number)) return BigInt(number);
-  return fail(() =>
+  return fail(({ computed }) =>
     Number.isNaN(number)
       ? `The function "random.int" takes two whole numbers, not ${wordFor(value ?? null)}.`
-      : `The function "random.int" takes whole numbers from -(2^53 - 1) to 2^53 - 1, not ${number}.`,
+      : `The function "random.int" takes whole numbers from -(2^53 - 1) to 2^53 - 1, not ${computed(number)}.`,
   );
 }
 
 const int: Native = (frame, [from, to]) => {
   const [least, most] = [asBound(from), asBound(to)];
   if (least > most)
-    return fail(`The function "random.int" takes the lower number first: ${least} is above ${most}.`);
+    return fail(
+      ({ computed }) =>
+        `The function "random.int" takes the lower number first: ${computed(least)} is above ${computed(most)}.`,
+    );
   return least + below(frame, most - least + 1n);
 };
 

@@ -1,4 +1,3 @@
-import { quoted } from '../../messages/error-text.js';
 import { offsetOf, wallClock } from '../../time-zones/offset.js';
 import {
   type CelValue,
@@ -57,7 +56,7 @@ function zoneName(zone: CelValue): string {
   return name.length <= MAX_ZONE_LENGTH ? name : noZone(name);
 }
 
-const noZone = (name: string): never => fail(`"${quoted(name, 40)}" is not a time zone.`);
+const noZone = (name: string): never => fail(({ computed }) => `${computed(name, 40)} is not a time zone.`);
 
 const FIXED = /^([+-])?(\d\d):(\d\d)$/;
 

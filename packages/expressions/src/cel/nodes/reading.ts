@@ -17,6 +17,7 @@ import {
   TYPE_NAMES,
   wordFor,
 } from '../values/cel-value.js';
+import type { Telling } from '../values/telling.js';
 import {
   type CompileContext,
   type Expression,
@@ -67,7 +68,7 @@ export function compileMember(node: NodeOf<'.'>, context: CompileContext): Expre
   const [target, key] = node.args;
   const read = context.compile(target, context);
   const hint = sizeHint(key, textOf(target)) || loopHint(target, context);
-  const owner = { ...ownerOf(target, context), hint };
+  const owner = { ...ownerOf(target, context), isWritten: true, hint };
   return (frame) => memberOf(frame, read(frame), key, owner);
 }
 
@@ -75,7 +76,8 @@ export function compileMember(node: NodeOf<'.'>, context: CompileContext): Expre
 export function compileIndex(node: NodeOf<'[]'>, context: CompileContext): Expression {
   const target = context.compile(node.args[0], context);
   const index = context.compile(node.args[1], context);
-  const owner = ownerOf(node.args[0], context);
+  const isWritten = writtenKey(node) !== undefined;
+  const owner = { ...ownerOf(node.args[0], context), isWritten };
   return (frame) => elementOf(frame, target(frame), index(frame), owner);
 }
 
@@ -84,6 +86,8 @@ interface Owner {
   readonly kind: 'input' | 'entities' | 'schema' | 'instance' | 'other';
   /** The schema's name, where it is written out. */
   readonly schema?: string | undefined;
+  /** The key that is read stands in the expression. */
+  readonly isWritten?: boolean;
   /** What to write where nothing has the key: text to follow a sentence. */
   readonly hint?: string;
 }
@@ -120,34 +124,44 @@ export function writtenKey(node: NodeOf<'.'> | NodeOf<'[]'>): string | undefined
 /** A missing key is a failure: `has()` guards. */
 function memberOf(frame: Frame, target: CelValue, key: string, owner: Owner): CelValue {
   if (!isMap(target))
-    return fail(() => `Cannot read "${quoted(key)}" of ${wordFor(target)}.${owner.hint ?? ''}`);
+    return fail(
+      (telling) =>
+        `Cannot read ${shownKey(key, owner, telling)} of ${wordFor(target)}.${telling.advice(() => owner.hint ?? '')}`,
+    );
   const own = ownKey(frame, target, key);
   const value = own === undefined ? undefined : target[own];
-  return value === undefined ? fail(() => absence(target, key, owner)) : value;
+  return value === undefined ? fail((telling) => absence(target, key, owner, telling)) : value;
 }
 
-function absence(target: CelMap, key: string, owner: Owner): string {
-  const hint = key.trim() === key ? didYouMean(key, Object.keys(target)) : ` ${spaceAround(key)}`;
-  const size = owner.kind === 'schema' && hint === '' ? (owner.hint ?? '') : hint;
-  return `${ABSENCES[owner.kind](`"${quoted(key)}"`, owner)}${size}`;
+const shownKey = (key: string, { isWritten }: Owner, { written, computed }: Telling): string =>
+  isWritten ? written(key) : computed(key);
+
+function absence(target: CelMap, key: string, owner: Owner, telling: Telling): string {
+  const advice = telling.advice(() => {
+    const hint = key.trim() === key ? didYouMean(key, Object.keys(target)) : ` ${spaceAround(key)}`;
+    return owner.kind === 'schema' && hint === '' ? (owner.hint ?? '') : hint;
+  });
+  const schema = owner.schema === undefined ? undefined : telling.written(owner.schema);
+  return `${ABSENCES[owner.kind](shownKey(key, owner, telling), schema)}${advice}`;
 }
 
-const ABSENCES: Readonly<Record<Owner['kind'], (key: string, owner: Owner) => string>> = {
+const ABSENCES: Readonly<Record<Owner['kind'], (key: string, schema: string | undefined) => string>> = {
   input: (key) => `The input has no ${key}.`,
   entities: (key) => `Nothing was read of the entity schema ${key}: readEntities does not name it.`,
-  schema: (key, { schema }) =>
-    `No instance ${key}${schema === undefined ? '' : ` of "${quoted(schema)}"`} was read: ` +
+  schema: (key, schema) =>
+    `No instance ${key}${schema === undefined ? '' : ` of ${schema}`} was read: ` +
     'it does not exist, or no filter of readEntities selects it.',
-  instance: (key, { schema }) =>
-    schema === undefined
-      ? `The instance has no ${key}.`
-      : `The instance of "${quoted(schema)}" has no ${key}.`,
+  instance: (key, schema) =>
+    schema === undefined ? `The instance has no ${key}.` : `The instance of ${schema} has no ${key}.`,
   other: (key) => `There is no ${key}.`,
 };
 
 function elementOf(frame: Frame, target: CelValue, index: CelValue, owner: Owner): CelValue {
   if (typeof target === 'string' && isNumber(index))
-    return fail(`Cannot read "${index}" of text. Write "charAt(${index})" for a character.`);
+    return fail(
+      ({ computed, advice }) =>
+        `Cannot read "${computed(index)}" of text.${advice(() => ` Write "charAt(${index})" for a character.`)}`,
+    );
   if (!Array.isArray(target))
     return memberOf(frame, target, isMap(target) ? keyToText(index) : shownIndex(index), owner);
   if (!isNumber(index) || !Number.isInteger(Number(index)))
@@ -155,7 +169,7 @@ function elementOf(frame: Frame, target: CelValue, index: CelValue, owner: Owner
   const element = target[Number(index)];
   if (element !== undefined) return element;
   const last = Number(index) < 0 ? ' The last one is "list[size(list) - 1]".' : '';
-  return fail(`The list of ${target.length} has no element ${index}.${last}`);
+  return fail(({ computed }) => `The list of ${target.length} has no element ${computed(index)}.${last}`);
 }
 
 const shownIndex = (index: CelValue): string =>
@@ -216,7 +230,8 @@ function buildMap(entries: readonly (readonly [Expression, Expression])[], frame
     const key = keyToText(readKey(frame));
     spend(frame, ENTRY_COST);
     spendOnKey(frame, key);
-    if (Object.hasOwn(map, key)) fail(`The key "${quoted(key)}" appears twice in one object.`);
+    if (Object.hasOwn(map, key))
+      fail(({ computed }) => `The key ${computed(key)} appears twice in one object.`);
     map[key] = readValue(frame);
   }
   return map;

@@ -1,6 +1,6 @@
 import { type Evaluator, mayNeedNfc, toNfc } from '@orrery/contracts';
 import type { Draws } from '../../draws/draws.js';
-import { quoted } from '../../messages/error-text.js';
+import { type Telling, WHOLE } from './telling.js';
 
 /** What is left of an evaluation's work. It counts down: when it is used up, the evaluation ends with a failure. */
 export interface Work {
@@ -13,8 +13,8 @@ export interface Work {
 
 /**
  * Why an evaluation failed. No `Error`: a stack costs time on the hot path and has no reader. A fatal one is not
- * absorbed by `||`, `&&`, `all` and `exists`. A reason that takes work is a function: most failures in loops are absorbed,
- * and nobody reads them.
+ * absorbed by `||`, `&&`, `all` and `exists`. A reason that takes work, or quotes anything, is a function: most failures in
+ * loops are absorbed, and nobody reads them.
  */
 export class EvaluationFailure {
   readonly fatal: boolean;
@@ -26,7 +26,11 @@ export class EvaluationFailure {
   }
 
   get reason(): string {
-    return typeof this.#reason === 'string' ? this.#reason : this.#reason();
+    return this.reasonTold(WHOLE);
+  }
+
+  reasonTold(telling: Telling): string {
+    return typeof this.#reason === 'string' ? this.#reason : this.#reason(telling);
   }
 }
 
@@ -37,7 +41,7 @@ export class AuthoredFailure extends EvaluationFailure {
   }
 }
 
-type Reason = string | (() => string);
+type Reason = string | ((telling: Telling) => string);
 
 export function fail(reason: Reason): never {
   throw new EvaluationFailure(reason);
@@ -255,13 +259,13 @@ const RFC_3339 =
 /** RFC 3339 with an offset and up to nine decimals. */
 export function parseTimestamp(text: string): Timestamp {
   const parts = RFC_3339.exec(text);
-  if (parts === null) return fail(`"${quoted(text, 40)}" is not an RFC 3339 time.`);
+  if (parts === null) return fail(({ computed }) => `${computed(text, 40)} is not an RFC 3339 time.`);
   const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = parts.slice(1, 7).map(Number);
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);
   date.setUTCHours(hour, minute, second);
   const isReal = date.getUTCMonth() === month - 1 && date.getUTCDate() === day && hour < 24 && minute < 60;
-  if (!isReal || second > 59) return fail(`"${text}" is not a real time.`);
+  if (!isReal || second > 59) return fail(({ computed }) => `${computed(text)} is not a real time.`);
   const offset = (Number(parts[9] ?? 0) * 60 + Number(parts[10] ?? 0)) * (parts[8] === '-' ? -60 : 60);
   const seconds = BigInt(date.getTime() / 1000 - offset);
   return new Timestamp(seconds * NANOS_PER_SECOND + BigInt((parts[7] ?? '').padEnd(9, '0')));
@@ -276,12 +280,13 @@ const UNITS: Readonly<Record<string, bigint>> = {
   µs: 1_000n,
   ns: 1n,
 };
-const WHOLE = /^[+-]?(?:\d{1,20}(?:\.\d{0,20})?(?:h|ms|m|us|µs|ns|s))+$/;
+const DURATION = /^[+-]?(?:\d{1,20}(?:\.\d{0,20})?(?:h|ms|m|us|µs|ns|s))+$/;
 const PART = /(\d+)(?:\.(\d*))?(h|ms|m|us|µs|ns|s)/g;
 
 /** `1h30m`, `-1.5s`, `250ms`: decimal numbers with units, as CEL (and Go) write durations. */
 export function parseDuration(text: string): Duration {
-  if (text.length > 64 || !WHOLE.test(text)) return fail(`"${quoted(text, 40)}" is not a duration.`);
+  if (text.length > 64 || !DURATION.test(text))
+    return fail(({ computed }) => `${computed(text, 40)} is not a duration.`);
   let nanos = 0n;
   for (const [, whole = '0', fraction = '', unit = 's'] of text.matchAll(PART)) {
     const scale = UNITS[unit] ?? 1n;

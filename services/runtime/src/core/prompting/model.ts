@@ -137,7 +137,14 @@ export interface DeciderRequest {
  * accepted, and where that cannot be told, for instance because the data read have changed meanwhile. Nothing is
  * committed.
  */
-export type CheckProposal = (mutation: JsonObject) => Promise<string | undefined>;
+export type CheckProposal = (mutation: JsonObject) => Promise<RefusedProposal | undefined>;
+
+export interface RefusedProposal {
+  /** For the model. */
+  readonly reason: string;
+  /** Where the code of the version failed: for those who may see it, to whom the model does not belong. */
+  readonly cause?: unknown;
+}
 
 /** The budgets that the calls of one execution are paid from. */
 export interface Budget {

@@ -80,8 +80,9 @@ export function historyHandlers({
     'history.get': async ({ params }, { caller }) => {
       const deployment = await access.see(params, caller);
       const withTexts = deployment.isOwner || deployment.isLLMPublic;
+      const withCode = deployment.isOwner || deployment.isCodePublic;
       const row = isUuid(params.historyId)
-        ? await entryById(db, deployment.id, params.historyId, { withTexts })
+        ? await entryById(db, deployment.id, params.historyId, { withTexts, withCode })
         : undefined;
       if (row === undefined) throw new ServiceError('history_entry_not_found');
       return { data: toHistoryEntry(row, deployment.address) };
@@ -198,6 +199,7 @@ export const lifecycleHandlers = ({ db, access, clock }: RuntimeContext): Handle
       deployment: row.address,
       isPaused: isPaused(row),
       lifecycle: await lifecycleHeadOf(db, row.id),
+      seesCode: row.owner_account_id === caller.accountId || row.is_code_public,
     };
   },
 });

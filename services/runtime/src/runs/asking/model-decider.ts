@@ -92,6 +92,7 @@ async function untilProposal(dependencies: AskDependencies, question: Question):
   const seed = seedOf(request.executionId);
   const refused: RefusedAnswer[] = [];
   const faults: string[] = [];
+  let cause: unknown;
   const prepare = (form: RequestForm) =>
     chatRequest(request, form, { strictForm, refused, seed: seed + refused.length });
   let form = forms.formFor(key);
@@ -108,13 +109,14 @@ async function untilProposal(dependencies: AskDependencies, question: Question):
     form = lower ?? asked.form;
     exchange.refused(reading.fault, reading.reason);
     faults.push(reading.fault);
+    cause = reading.cause;
     refused.push({ answer: asked.answer?.message.content ?? null, reason: reading.reason });
   }
   const { modelId } = model.record;
   throw new ServiceError(
     'ai_output_invalid',
     `The AI model "${modelId}" gave no valid proposal in ${MAX_ANSWERS} answers.`,
-    { facts: { modelId, faults } },
+    { facts: { modelId, faults }, cause },
   );
 }
 
@@ -126,13 +128,13 @@ async function readAndCheck(
   { request: { definition, entities, check }, signal }: Question,
   strictForm: StrictForm | null,
   { answer, form }: Asked,
-): Promise<Reading> {
+): Promise<Reading & { readonly cause?: unknown }> {
   if (answer === null) return { ok: false, fault: 'too_large', reason: 'The answer was far too large.' };
   const asStrict = form.output === 'strict' ? strictForm : null;
   const reading = readAnswer(answer.message, { definition, entities, strictForm: asStrict });
   // The deployment's lane may be busy until after the deadline.
   const refusal = reading.ok ? await orAborted(check(reading.mutation), signal) : undefined;
-  return refusal === undefined ? reading : { ok: false, fault: 'not_allowed', reason: refusal };
+  return refusal === undefined ? reading : { ok: false, fault: 'not_allowed', ...refusal };
 }
 
 /** Whether a server took no notice of the form that was asked for: JSON mode asks for JSON, a schema for its form. */

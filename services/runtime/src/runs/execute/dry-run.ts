@@ -17,6 +17,7 @@ import {
   recallFor,
   stateChangesOf,
   uuidV7,
+  withFailedCode,
 } from '@orrery/deciding';
 import {
   type CheckProposal,
@@ -202,7 +203,7 @@ function answerOf(
   { llm = null, attestation = null }: Partial<Evidence> = {},
 ): ItemOutcome<DryRunAnswer> {
   if (decision.kind === 'needs') return { kind: 'needs', needs: decision };
-  if (decision.kind !== 'succeeded') return { kind: 'refuse', error: decision.error };
+  if (decision.kind !== 'succeeded') return { kind: 'refuse', error: withFailedCode(decision.error) };
   const { changes, result } = decision;
   const prompt = llm?.['request'];
   const answer: DryRunAnswer = {
@@ -220,7 +221,7 @@ function answerOf(
 
 /** The owner sees what the model was asked and answered also where that cannot be applied. */
 function failWith(cause: unknown, { llm = null }: Partial<Evidence>): never {
-  const error = asServiceError(cause);
+  const error = withFailedCode(asServiceError(cause));
   if (llm === null) throw error;
   const { code, message, errors, facts } = error;
   throw new ServiceError(code, message, { errors, facts: { ...facts, llm }, cause });

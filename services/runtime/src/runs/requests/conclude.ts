@@ -11,12 +11,14 @@ import {
   answerOf,
   type Decision,
   type Execution,
+  failedCodeOf,
   type JournalEntryDraft,
   noChanges,
   recordTimers,
   type SealedEntry,
   type Success,
   uuidV7,
+  withFailedCode,
 } from '@orrery/deciding';
 import { withoutAmounts } from '../../core/prompting/grant.js';
 import type { Evidence } from '../../core/prompting/model.js';
@@ -110,8 +112,8 @@ export function failedOutcome(
   recorded?: Recorded,
 ): ItemOutcome<ExecutionAnswer> {
   const { elapsed, evidence, isPaid = false } = details;
-  const told = isPaid ? withRefundDue(error) : error;
-  const journalled = withoutAmounts(told);
+  const told = (one: ServiceError) => (isPaid ? withRefundDue(one) : one);
+  const journalled = told(withoutAmounts(error));
   const outcome: Outcome = {
     status: 'failed',
     changes: noChanges(),
@@ -121,10 +123,16 @@ export function failedOutcome(
   };
   const entry = draftOf(resolved, execution, details, outcome);
   const before = committedBefore(execution, details);
-  const answered = execution.caller.kind === 'account' ? told : journalled;
+  const answered = execution.caller.kind === 'account' ? told(withFailedCode(error)) : journalled;
   return {
     kind: 'commit',
-    effects: { entry, before, durationMs: inMicroseconds(elapsed()), llm: evidence?.llm ?? null },
+    effects: {
+      entry,
+      before,
+      durationMs: inMicroseconds(elapsed()),
+      llm: evidence?.llm ?? null,
+      failedCode: failedCodeOf(error),
+    },
     answer: (sealed) => ({ error: withEntry(answered, sealed) }),
   };
 }

@@ -22,8 +22,8 @@ import {
   type Binding,
   type DeploymentRow,
   type DeploymentState,
-  isPaused,
   lockedDefinitionOf,
+  refusePaused,
 } from '../../store/state/deployment-state.js';
 import type { ExecutedTimer } from '../../store/state/timer-store.js';
 import type { RunDependencies } from './run-dependencies.js';
@@ -118,6 +118,8 @@ export async function confirmVersion(
   { event, replay }: Pick<ExecutionRequest, 'event' | 'replay'>,
 ): Promise<Confirmed | undefined> {
   const { world_id: worldId, mode } = state.row;
+  const recorded = replay && (await recordedVersion(catalog, worldId, replay));
+  if (recorded !== undefined) return recorded;
   const bound =
     replay === undefined
       ? state.bindings.get(event)
@@ -126,6 +128,20 @@ export async function confirmVersion(
   const afterLock = mode === 'locked';
   return { versionId: bound.versionId, definition: await catalog.version(worldId, bound), afterLock };
 }
+
+/** What was executed, also where its version is changed or deleted by now; `undefined` where it was not kept. */
+async function recordedVersion(
+  catalog: CatalogClient,
+  worldId: number,
+  { versionHash }: Replay,
+): Promise<Confirmed | undefined> {
+  if (versionHash === undefined) return undefined;
+  const definition = await catalog.recorded(worldId, versionHash);
+  return definition && { versionId: NO_VERSION, definition, afterLock: false };
+}
+
+/** In place of the id of a row of the catalog. */
+const NO_VERSION = 0;
 
 /** A version that need not be bound. */
 export async function namedVersion(
@@ -152,7 +168,7 @@ export function resolveEvent(
   if (replay !== undefined) return resolveReplay(state, event, replay, confirmed);
   if (trigger === 'public' && !state.row.is_public)
     throw new ServiceError('deployment_not_public', 'The owner of the deployment has not published it.');
-  if (isPaused(state.row)) throw new ServiceError('deployment_paused');
+  refusePaused(state.row);
   evaluatorOf(state.row);
   const binding = state.bindings.get(event);
   if (binding === undefined)
@@ -188,7 +204,7 @@ function resolveReplay(
   { eventVersion }: Replay,
   confirmed: Confirmed | undefined,
 ): Resolved {
-  if (isPaused(row)) throw new ServiceError('deployment_paused');
+  refusePaused(row);
   if (confirmed?.definition === undefined)
     throw new ServiceError(
       'unknown_event_version',

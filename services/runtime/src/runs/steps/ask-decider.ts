@@ -7,6 +7,7 @@ import {
   type DeciderRequest,
   type Evidence,
   evidenceOf,
+  type RefusedProposal,
   usableModel,
 } from '../../core/prompting/model.js';
 import type { ItemOutcome } from '../../lane/items/work-item.js';
@@ -82,11 +83,14 @@ export const withTold = (read: ReadSet, history: Recalled | undefined): ReadSet 
   history === undefined ? read : { ...read, history };
 
 /** Why a decision on a proposal is refused as invalid output, if it is. */
-export function verdictOf(decision: Decision): ItemOutcome<string | undefined> {
+export function verdictOf(decision: Decision): ItemOutcome<RefusedProposal | undefined> {
   if (decision.kind === 'needs') return { kind: 'needs', needs: decision };
-  const isInvalid = decision.kind === 'failed' && decision.error.code === 'ai_output_invalid';
-  return { kind: 'answer', answer: isInvalid ? reasonOf(decision.error) : undefined };
+  if (decision.kind !== 'failed' || decision.error.code !== 'ai_output_invalid') return ACCEPTED;
+  const { error } = decision;
+  return { kind: 'answer', answer: { reason: reasonOf(error), cause: error.cause } };
 }
+
+const ACCEPTED = { kind: 'answer', answer: undefined } as const;
 
 /** All that is known to be wrong, one problem a line. */
 const reasonOf = ({ message, errors }: ServiceError): string =>

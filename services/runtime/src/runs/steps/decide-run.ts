@@ -10,7 +10,7 @@ import {
   recallFor,
 } from '@orrery/deciding';
 import { type Clock, monotonicOf } from '@orrery/service-kit';
-import type { CheckProposal, DeciderAnswer } from '../../core/prompting/model.js';
+import type { CheckProposal, DeciderAnswer, RefusedProposal } from '../../core/prompting/model.js';
 import type { ItemOutcome } from '../../lane/items/work-item.js';
 import { partitionOf } from '../../store/leases/leases.js';
 import { endOf, isPaid, paymentOf } from '../../store/runs/run-store.js';
@@ -57,7 +57,7 @@ function refusalOf(
   { resolved, state, execution, briefing }: StepContext,
   { fingerprint, request }: DeciderCall,
   mutation: JsonObject,
-): ItemOutcome<string | undefined> {
+): ItemOutcome<RefusedProposal | undefined> {
   if (briefing === 'prepare') return { kind: 'prepare' };
   const found = readForExecution(execution, state.instances);
   if (found.kind === 'needs') return { kind: 'needs', needs: found };

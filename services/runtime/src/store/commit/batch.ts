@@ -234,7 +234,7 @@ const claimedKeyRow = ({ scope, key, columns }: Extract<OnceKeyWrite, { kind: 'c
     columns.expires_at?.toISOString() ?? '',
   ]);
 
-/** In the order of the members of `next_entry`. Hashes, ids, our own names and times need no quotes. */
+/** In the order of the members of `written_entry`. Hashes, ids, our own names and times need no quotes. */
 const entryRow = ({ deploymentId, entry, effects }: NewEntry): string =>
   rowText([
     deploymentId,
@@ -263,6 +263,7 @@ const entryRow = ({ deploymentId, entry, effects }: NewEntry): string =>
     entry.decidedAt ?? '',
     entry.evaluator ?? '',
     jsonField(effects.entry.recorded),
+    jsonField(effects.failedCode),
   ]);
 
 /** The journal heads that move, and where they were before, as an array of the type `next_head`. */

@@ -1,4 +1,4 @@
-import type { Caller, JsonObject, JsonValue, PushPlan } from '@orrery/contracts';
+import type { Caller, FailedCode, JsonObject, JsonValue, PushPlan } from '@orrery/contracts';
 import type { JournalEntryDraft, PlannedFollowUp } from '@orrery/deciding';
 import type { Insertable, Updateable } from 'kysely';
 import type { Commitments } from '../../core/randomness/secrets.js';
@@ -31,6 +31,8 @@ export interface Effects {
   readonly durationMs?: number;
   readonly pushes?: PushPlan | null;
   readonly llm?: JsonObject | null;
+  /** Nor this: where the code failed, for those who may see it. */
+  readonly failedCode?: FailedCode | null;
   readonly row?: SettingsColumns;
   readonly bindings?: {
     /** New or changed ones, by event. */

@@ -17,7 +17,7 @@ const FEW_KEYS = fewTexts('n.scope');
 
 const COLUMNS = `deployment_id, seq, id, v, kind, event, event_version, version_hash, trigger, caller, status,
     input, changes, result, error, llm_hash, attestation, payment_key, executed_at, prev_hash, hash,
-    llm, pushes, duration_ms, decided_at, evaluator, recorded`;
+    llm, pushes, duration_ms, decided_at, evaluator, recorded, failed_code`;
 
 /**
  * The statement first locks the lease rows (`FOR KEY SHARE`: renewals proceed, takeovers wait).
@@ -63,7 +63,7 @@ export const TIMERS_FIT = '(select bool_and(fits) from timer_now) is not false';
 export const ALWAYS = `entry as materialized (
   select e.*, nullif(given, 'null') as input
   from rows from (unnest(string_to_array($inputs, e'\\n')::jsonb[]), unnest(string_to_array($changes, e'\\n')::jsonb[]),
-    unnest($entries::next_entry[])) with ordinality as e (given, changes)
+    unnest($entries::written_entry[])) with ordinality as e (given, changes)
   where (select ok from held)
 ), entries as (
   insert into journal (${COLUMNS}) select ${COLUMNS} from entry

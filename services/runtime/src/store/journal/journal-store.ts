@@ -1,6 +1,7 @@
 import {
   canonicalHash,
   type EntryPayment,
+  type FailedCode,
   type HashedEntry,
   type HistoryEntry,
   hashedEntry,
@@ -61,10 +62,13 @@ export interface ShownRow extends EntryRow {
   readonly payment: EntryPayment | null;
   readonly pushes: PushPlan | null;
   readonly durationMs: number | null;
+  /** Null: the code has not failed, or the reader may not see it. */
+  readonly failedCode?: FailedCode | null;
 }
 
-export const toHistoryEntry = (row: ShownRow, deployment: string): HistoryEntry => ({
+export const toHistoryEntry = ({ failedCode, ...row }: ShownRow, deployment: string): HistoryEntry => ({
   ...entryOf(row, deployment),
+  ...(failedCode && { failedCode }),
   stateChanges: stateChangesOf(row.changes),
   pushes: pushesOf(row.pushes),
 });
@@ -94,7 +98,8 @@ const entriesBySeq = prepared<ShownRow>(
    where j.deployment_id = $1 and j.seq = any($2::bigint[]) order by j.seq desc`,
 );
 const byId = (llm: string) =>
-  `select ${SHOWN}, ${llm} from journal j where j.deployment_id = $1 and j.id = $2`;
+  `select ${SHOWN}, ${llm}, case when $3 then j.failed_code end as "failedCode" from journal j
+   where j.deployment_id = $1 and j.id = $2`;
 const entryWithTexts = prepared<ShownRow>('journal-entry-with-texts', byId('j.llm'));
 const entryWithoutTexts = prepared<ShownRow>('journal-entry', byId(WITHOUT_TEXTS));
 
@@ -105,14 +110,14 @@ export const entriesWithoutTexts = (
   seqs: readonly number[],
 ): Promise<ShownRow[]> => entriesBySeq(db, [deploymentId, seqs]);
 
-/** One entry by its id, a UUID; its model's texts only `withTexts`. */
+/** One entry by its id, a UUID; its model's texts only `withTexts`, where its code failed only `withCode`. */
 export async function entryById(
   db: Db,
   deploymentId: number,
   id: string,
-  { withTexts }: { withTexts: boolean },
+  { withTexts, withCode }: { withTexts: boolean; withCode: boolean },
 ): Promise<ShownRow | undefined> {
-  const [row] = await (withTexts ? entryWithTexts : entryWithoutTexts)(db, [deploymentId, id]);
+  const [row] = await (withTexts ? entryWithTexts : entryWithoutTexts)(db, [deploymentId, id, withCode]);
   return row;
 }
 

@@ -1,6 +1,7 @@
 import type {
   DeploymentSource,
   ExecutionTrigger,
+  FailedCode,
   JournalVersion,
   JsonObject,
   JsonValue,
@@ -139,6 +140,7 @@ interface JournalTable {
   decided_at: NullableTime;
   evaluator: Generated<number | null>;
   recorded: Generated<NullableJson<JsonObject>>;
+  failed_code: Generated<NullableJson<FailedCode>>;
 }
 
 interface JournalHeadsTable {

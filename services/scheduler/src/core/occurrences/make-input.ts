@@ -42,7 +42,7 @@ export interface TemplateSource {
 const MAX_COMPILED = 1000;
 const compiled = new Map<string, CompiledTemplate>();
 
-/** The input of an occurrence, from the version's template. @throws `template_failed` */
+/** The input of an occurrence, from the version's template. @throws `template_failed` as its owner reads it */
 export function makeInput(schedule: TemplateSource, moment: Moment): JsonObject {
   if (schedule.input === null) return {};
   const evaluated = evaluateTemplate(
@@ -50,8 +50,8 @@ export function makeInput(schedule: TemplateSource, moment: Moment): JsonObject 
     scopeOf(schedule, moment),
   );
   if (!evaluated.ok) {
-    const { placeholder, pointer, reason } = evaluated.problem;
-    throw failed(failureDetail(evaluated.problem), { placeholder, pointer, reason });
+    const { placeholder, pointer, reason, told } = evaluated.problem;
+    throw failed(failureDetail(evaluated.problem), { placeholder, pointer, reason, told });
   }
   const unsafe = findUnsafeJson(evaluated.value);
   if (unsafe !== undefined) throw failed(unsafe.message, { pointer: unsafe.pointer, reason: unsafe.message });

@@ -16,6 +16,7 @@ import { attributeIndexes } from './0053-attribute-indexes.js';
 import { activity } from './0055-activity.js';
 import { partsOfBlocks } from './0057-parts-of-blocks.js';
 import { moves } from './0058-moves.js';
+import { failedCode } from './0059-failed-code.js';
 import { locksFirst } from './locks-first.js';
 
 /** In the order of their names; one that has been released is never changed. */
@@ -37,4 +38,5 @@ export const migrations: Record<string, Migration> = locksFirst({
   '0055_activity': activity,
   '0057_parts_of_blocks': partsOfBlocks,
   '0058_moves': moves,
+  '0059_failed_code': failedCode,
 });
