@@ -38,13 +38,14 @@ import {
   type DeploymentDirectory,
 } from './store/deployments/deployment-directory.js';
 import { createActivity } from './store/journal/activity.js';
-import { keepDefinition } from './store/journal/definitions.js';
+import { findDefinition, keepDefinition } from './store/journal/definitions.js';
 import type { JournalForm } from './store/journal/journal-form.js';
 import { createLifetimes } from './store/journal/lifetimes.js';
 import { createTrees } from './store/journal/merkle-trees.js';
 import { createHeldPartitions } from './store/leases/leases.js';
 import { createUsedKeys } from './store/runs/once-store.js';
 import { ClaimedMessages } from './store/state/claimed-messages.js';
+import { createCloneOrder } from './store/state/clone-order.js';
 import { createIdBlocks, type IdBlocks, nextIdBlock } from './store/state/id-blocks.js';
 import { createInstanceLoader, loadState, loadTimerKeys } from './store/state/load-state.js';
 import { boundReads, type Pools } from './store/tables/pools.js';
@@ -98,6 +99,7 @@ export function createRuntimeContext(
     catalog: createCatalogClient({
       ...{ bus, clock, beforeConfirm: commitSlots.untilFree },
       keep: (definition) => keepDefinition(db, definition),
+      findKept: (worldId, hash) => findDefinition(db, worldId, hash),
     }),
     models: { offered: config.models },
     claimMutex: createKeyedMutex(),
@@ -176,8 +178,9 @@ function createOwnership(
   // Released after the leases: what is committed during the handover is still published here.
   resources.add('publication', () => publication.stop());
   const messages = new ClaimedMessages();
+  const putOwnLast = createCloneOrder(db, stopping.signal);
   const readState = (id: number, epoch: number) =>
-    loadState(db, id, epoch, { messages, now: clock.now(), ids });
+    loadState(db, id, epoch, { messages, now: clock.now(), ids, putOwnLast });
   const states = createResidentStates(readState, held, memory);
   const afterCommit = createAfterCommit({
     ...{ publication, held },

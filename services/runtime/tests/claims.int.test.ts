@@ -107,6 +107,7 @@ it('a claim is not released on a read that a commit has overtaken', async () => 
     messages: new ClaimedMessages(),
     now: Date.now(),
     ids: runtime.context.ids,
+    putOwnLast: async () => 0,
   });
   if (state === undefined) throw new Error('the deployment is gone');
   state.claimedSchemas.set('counter', { schemaId: 1, revision: 1, committed: true });

@@ -7,7 +7,9 @@ import { sql } from 'kysely';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { ClaimedCopies } from '../src/store/deployments/copy-source.js';
 import { copySource, SourceChanged } from '../src/store/deployments/copy-source.js';
+import { NotOwner, partitionOf } from '../src/store/leases/leases.js';
 import { listBindings } from '../src/store/state/bindings.js';
+import { createCloneOrder } from '../src/store/state/clone-order.js';
 import type { Trx } from '../src/store/tables/schema.js';
 import {
   codeOf,
@@ -145,6 +147,74 @@ describe('a clone', () => {
     const query = { decisions: 'true' };
     const verified = await house.call('history.verify', { params: clone.params, query });
     expect(verified.data).toMatchObject({ valid: true, decisions: { rerun: 2 } });
+  });
+
+  describe('by an earlier release, with ids from before it was made', () => {
+    const listOf = async ({ params }: { params: object }) =>
+      (await house.call('instances.list', { params: { ...params } })).data.map((one) => one.instanceId);
+    const restart = async () => {
+      await runtime[Symbol.asyncDispose]();
+      runtime = await house.boot();
+    };
+
+    it('shows what is created in it after what it began with, from when it is loaded', async () => {
+      const source = await plantSource({ bindings: ['increment', 'lines_up'].map(bound) });
+      const clone = await cloneOf(source.deployment.address);
+      for (const id of ['c9', 'c7']) await clone.createCounter(id);
+      await house.call('instances.delete', { params: { ...clone.params, instanceId: 'c0' } });
+      await clone.createCounter('c0');
+      await sql`
+        update instances i set id = f.id - 20 + i.id % 10, created_at = f.created_at
+        from (select min(id) as id, min(created_at) as created_at from instances where deployment_id = ${clone.deployment.id}) f
+        where deployment_id = ${clone.deployment.id} and instance_id in ('c9', 'c7')`.execute(
+        runtime.context.db,
+      );
+      await restart();
+      expect(await listOf(clone)).toEqual(['c9', 'c7', 'c3', 'c1', 'c2', 'c4', 'c0']);
+      const order = ['c3', 'c1', 'c2', 'c4', 'c9', 'c7', 'c0'];
+      expect(await listOf(await cloneOf(clone.deployment.address))).toEqual(order);
+      const { data } = await clone.execute({}, {}, 'lines_up');
+      expect(data).toMatchObject({ result: { line: order } });
+      await clone.createCounter('c8');
+      const again = await clone.execute({}, {}, 'lines_up');
+      expect(again.data).toMatchObject({ result: { line: [...order, 'c8'] } });
+      expect(await listOf(clone)).toEqual([...order, 'c8']);
+      const query = { decisions: 'true' };
+      const verified = await house.call('history.verify', { params: clone.params, query });
+      expect(verified.data).toMatchObject({ valid: true, decisions: { rerun: 2 } });
+    });
+
+    it('is brought into order by its owner alone, however many there are, by ids that are greater', async () => {
+      const { db } = runtime.context;
+      const clone = await cloneOf((await plantSource()).deployment.address);
+      const { id: deploymentId } = clone.deployment;
+      await sql`update instances set id = id + 40000 where deployment_id = ${deploymentId}`.execute(db);
+      await sql`
+        insert into instances (id, deployment_id, entity_schema, instance_id, state, revision, created_at, updated_at)
+        select n, ${deploymentId}, 'counter', 'n' || n, '{}', 1, now(), now() from generate_series(1, 10001) n`.execute(
+        db,
+      );
+      const { rows } = await sql<{ epoch: number }>`
+        select epoch from partitions where id = ${partitionOf(deploymentId)}`.execute(db);
+      const epoch = rows[0]?.epoch ?? 0;
+      const putOwnLast = createCloneOrder(db, new AbortController().signal);
+      const idsNow = async () =>
+        (
+          await sql<{ instance_id: string; id: number }>`
+            select instance_id, id from instances where deployment_id = ${deploymentId} order by id`.execute(
+            db,
+          )
+        ).rows;
+      const before = await idsNow();
+      await expect(putOwnLast({ deploymentId, epoch: epoch - 1 })).rejects.toThrow(NotOwner);
+      expect(await idsNow()).toEqual(before);
+      const greatest = await putOwnLast({ deploymentId, epoch });
+      const after = await idsNow();
+      const own = Array.from({ length: 10_001 }, (_, index) => `n${index + 1}`);
+      expect(after.map((one) => one.instance_id)).toEqual(['c3', 'c0', 'c1', 'c2', 'c4', ...own]);
+      expect(after.slice(0, 5)).toEqual(before.slice(-5));
+      expect(after.at(-1)?.id).toBe(greatest);
+    });
   });
 
   it('can begin at any entry of its source, also of one that is a clone', async () => {
@@ -340,10 +410,8 @@ async function serve(): Promise<string> {
     const name = what === undefined ? 'deployments.get' : rpcs[what];
     if (name === undefined) return response.writeHead(404).end();
     const query = Object.fromEntries(searchParams);
-    const { data } = (await house.call(name, { params: { worldAddress, address }, query })) as {
-      data: unknown;
-    };
-    response.end(JSON.stringify({ success: true, data }));
+    const reply = await house.call(name, { params: { worldAddress, address }, query });
+    response.end(JSON.stringify({ success: true, ...reply }));
   });
   http.listen(0, '127.0.0.1');
   await once(http, 'listening');

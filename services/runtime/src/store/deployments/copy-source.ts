@@ -5,6 +5,7 @@ import { headOf } from '../journal/journal-store.js';
 import { beginLifetimes, lifetimesAt } from '../journal/lifetimes.js';
 import { snapshotAt, snapshotHashOf } from '../journal/past-states.js';
 import { listBindings, type NewBinding } from '../state/bindings.js';
+import { createdIn } from '../state/clone-order.js';
 import type { Binding } from '../state/deployment-state.js';
 import { IDS_PER_BLOCK } from '../state/id-blocks.js';
 import { copyTimers } from '../state/timer-store.js';
@@ -117,10 +118,14 @@ async function keepPast(trx: Trx, sourceId: number, seq: number, targetId: numbe
   if (rows.length > 0) await flush();
 }
 
-/** The source's instances of now, or of then, with what their order is by. Those of now have ids in the order of creation. */
+/**
+ * The source's instances of now, or of then, with what their order is by. Those of now have ids in the order of creation, but
+ * in a clone by an earlier release that has not been loaded since.
+ */
 const originals = ({ id, seq }: CloneSource) =>
   seq === undefined
-    ? sql`select entity_schema, instance_id, id as begun, 0 as place from instances where deployment_id = ${id}`
+    ? sql`select i.entity_schema, i.instance_id, ${sql.raw(createdIn('i'))}::integer as begun, i.id as place
+        from instances i join deployments d on d.id = i.deployment_id where d.id = ${id}`
     : sql`select entity_schema, instance_id, created_seq as begun, place from (${lifetimesAt(id, seq)}) there`;
 
 /**

@@ -8,6 +8,7 @@ import { AnsweredKeys } from './answered-keys.js';
 import { type AttributeIndex, KEPT_INDEXES } from './attribute-indexes.js';
 import { BINDING_OBJECT } from './bindings.js';
 import type { ClaimedMessages } from './claimed-messages.js';
+import { HAS_OWN_FIRST, type PutOwnLast } from './clone-order.js';
 import {
   awaitsPayment,
   type Binding,
@@ -36,11 +37,13 @@ interface LoadedRow extends DeploymentRow {
   next: TimerName[] | null;
   indexes: AttributeIndex[] | null;
   highest_id: number | null;
+  has_own_first: boolean | null;
 }
 
 /**
  * Reads a deployment in one statement, without its instances; `undefined` when it does not exist or was deleted. `now` in
- * milliseconds since the epoch. From then on `ids` go beyond those of a clone's instances. @throws NotOwner where it has left this database
+ * milliseconds since the epoch. From then on a clone's own instances are behind those that it began with, and `ids` go beyond
+ * theirs. @throws NotOwner where it has left this database
  */
 export async function loadState(
   db: Db,
@@ -50,10 +53,12 @@ export async function loadState(
     messages,
     now,
     ids,
+    putOwnLast,
   }: {
     readonly messages: ClaimedMessages;
     readonly now: number;
     readonly ids: Pick<IdBlocks, 'goBeyond'>;
+    readonly putOwnLast: PutOwnLast;
   },
 ): Promise<DeploymentState | undefined> {
   const { rows } = await sql<LoadedRow>`
@@ -70,6 +75,7 @@ export async function loadState(
         from runs r where r.deployment_id = d.id and r.ended_at is null) as runs,
       ${sql.raw(KEPT_INDEXES)} as indexes,
       case when d.source is not null then (select max(i.id) from instances i where i.deployment_id = d.id) end as highest_id,
+      case when d.source is not null then ${sql.raw(HAS_OWN_FIRST)} end as has_own_first,
       case when h.totals ? 'timers' then (
         select jsonb_agg(jsonb_build_object('id', t.id, 'key', t.key, 'tree', t.tree) order by t.set_seq, t.set_index)
         from timers t where t.deployment_id = d.id and t.tree is not null and t.run_id is null) end as next
@@ -77,12 +83,24 @@ export async function loadState(
     where d.id = ${id} and d.deleted_at is null`.execute(db);
   const [row] = rows;
   if (row === undefined && !(await isHere(db, partitionOf(id)))) throw new NotOwner(partitionOf(id));
-  if (row?.highest_id) ids.goBeyond(row.highest_id);
+  if (row?.has_own_first) ids.goBeyond(await putOwnLast({ deploymentId: id, epoch }));
+  else if (row?.highest_id) ids.goBeyond(row.highest_id);
   return row && stateOf(row, { epoch, readAt: now, messages });
 }
 
 function stateOf(
-  { head, head_at, bindings, claimed, runs, next, indexes, highest_id: _, ...row }: LoadedRow,
+  {
+    head,
+    head_at,
+    bindings,
+    claimed,
+    runs,
+    next,
+    indexes,
+    highest_id: _,
+    has_own_first: _first,
+    ...row
+  }: LoadedRow,
   reading: Pick<DeploymentState, 'epoch' | 'readAt' | 'messages'>,
 ): DeploymentState {
   return {
