@@ -143,6 +143,23 @@ describe('a replay', () => {
     expect(await forksIn(deployment)).toEqual([]);
   });
 
+  it('without changes gives the recorded history across a schema that has changed since', async () => {
+    const { deployment, path, last } = await plantHistory('Schema');
+    const { worldAddress } = deployment.path;
+    const attribute = { name: 'level', type: 'integer', constraints: { required: true } };
+    const attributes = `/worlds/${worldAddress}/entity-schemas/horse/attributes`;
+    expect((await api.post(attributes, attribute)).status).toBe(201);
+    const mapping = { entitySchema: 'horse', mapping: { level: 1 } };
+    const { body } = await api.post(`${path}/entity-instances/map`, mapping);
+    expect(body.data).toMatchObject({ unfit: body.data.mapped, misfits: [] });
+    const same = await deployment.replay().comparison();
+    expect(same.runs[0]).toMatchObject({ partsAt: null, states: [], refused: 0 });
+    const reasons = [];
+    for await (const { parts, replayed } of deployment.replay({ to: last, versions: { race: 3 } }))
+      if (parts && replayed?.error) reasons.push(replayed.error);
+    expect(reasons[0]).toMatchObject({ code: 'invalid_state', detail: expect.stringContaining('level') });
+  });
+
   it('with another version or input shows where the histories part, and what is different in the end', async () => {
     const { deployment, last } = await plantHistory('Other');
     const { runs, events } = await deployment

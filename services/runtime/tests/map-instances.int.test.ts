@@ -69,6 +69,29 @@ it('maps in batches as ordinary writes, goes on where it stopped, and changes no
   expect(deployment.id).toBeGreaterThan(0);
 });
 
+it('writes defaults to instances that were there before them, so that queries find them', async () => {
+  const { check, map, params } = await plant(3);
+  const [wins] = before;
+  house.catalog.plantSchema('horse', [
+    ...(wins ? [wins] : []),
+    attribute('level', 'integer', { defaultValue: 0 }),
+  ]);
+  const young = { entitySchema: 'horse', instanceId: 'YOUNG', state: { wins: 0, level: 5 } };
+  await house.call('instances.create', { params, body: young });
+  const found = async (where: string) => {
+    const query = { entitySchema: 'horse', where };
+    return (await house.call('instances.list', { params, query })).data.map(({ instanceId }) => instanceId);
+  };
+  expect(await found('instance.level == 0')).toEqual([]);
+  expect((await map({ mapping: {} })).data).toMatchObject({ lookedAt: 4, unfit: 0, mapped: 0 });
+  const filling = { mapping: {}, fillDefaults: true };
+  expect((await check(filling)).data).toMatchObject({ lookedAt: 4, unfit: 3, mappable: 3 });
+  expect((await map(filling)).data).toMatchObject({ lookedAt: 4, unfit: 3, mapped: 3, misfits: [] });
+  expect((await map(filling)).data).toMatchObject({ lookedAt: 4, unfit: 0, mapped: 0 });
+  expect(await found('instance.level == 0')).toEqual(['H0', 'H1', 'H2']);
+  expect(await found('!has(instance.level)')).toEqual([]);
+});
+
 it('looks at no more than 2,000 in one request', async () => {
   const { check } = await plant(2100);
   const first = (await check()).data;

@@ -1,4 +1,4 @@
-import type { AggregateQuery, JsonObject } from '@orrery/contracts';
+import { type AggregateQuery, type JsonObject, ServiceError } from '@orrery/contracts';
 import { connect } from '@orrery/database';
 import {
   compareInOrder,
@@ -296,6 +296,71 @@ describe('a query over HTTP parameters', async () => {
     ];
     const codes = (await Promise.all(asked.map(refusalOf))).map(({ code }) => code);
     expect(codes).toEqual(asked.map(() => 'deployment_not_found'));
+  });
+});
+
+describe('an answer to the owner', async () => {
+  const { params, list } = await stable();
+  /** What is told of a query over horses, and how often the catalog was asked for it. */
+  async function told(query: object, name: 'list' | 'aggregate' | 'rank' = 'list', accountId?: number) {
+    const before = house.catalog.calls.confirm;
+    const path = name === 'rank' ? { ...params, instanceId: 'A' } : params;
+    const sent = { params: path, query: { entitySchema: 'horse', ...query } };
+    const as = accountId === undefined ? undefined : { accountId };
+    const { warnings = [] } = await house.call(`instances.${name}`, sent, as);
+    const calls = house.catalog.calls.confirm - before;
+    return { calls, told: warnings.map(({ pointer, message }) => `${pointer}: ${message}`) };
+  }
+  const NO = 'The entity schema "horse" has no attribute';
+
+  it('tells of attributes that are likely meant otherwise', async () => {
+    expect((await told({ where: 'instance.winz > 3', orderBy: 'speeed desc' })).told).toEqual([
+      `#query/where: ${NO} "winz". Did you mean "wins"?`,
+      `#query/orderBy: ${NO} "speeed". Did you mean "speed"?`,
+    ]);
+    expect((await told({ groupBy: 'stabel', sum: 'price, wins' }, 'aggregate')).told).toEqual([
+      `#query/groupBy: ${NO} "stabel". Did you mean "stable"?`,
+      `#query/sum: ${NO} "price".`,
+    ]);
+    expect((await told({ orderBy: 'victories desc' }, 'rank')).told).toEqual([
+      `#query/orderBy: ${NO} "victories".`,
+    ]);
+  });
+
+  it('tells of a schema that the world does not have, and of none that has no instances yet', async () => {
+    const text = '#query/entitySchema: The world has no entity schema "hores". Did you mean "horse"?';
+    for (const query of [{}, { orderBy: 'winz' }, { where: 'instance.wins > 3', count: 'true' }])
+      expect((await told({ entitySchema: 'hores', ...query })).told).toEqual([text]);
+    expect((await told({ entitySchema: 'hores', sum: 'wins' }, 'aggregate')).told).toEqual([text]);
+    house.catalog.plantSchema('foal', [attribute('wins', 'integer')]);
+    expect((await told({ entitySchema: 'foal' })).told).toEqual([]);
+    expect((await told({ entitySchema: 'foal', orderBy: 'wins' })).told).toEqual([]);
+  });
+
+  it('asks the catalog of no query whose names it remembers, nor for what the past or others see', async () => {
+    await told({ orderBy: 'wins' });
+    const fine = { where: 'instance.wins > 3 || instance.colour == "bay"', orderBy: 'id, speed desc' };
+    expect(await told(fine)).toEqual({ calls: 0, told: [] });
+    expect(await told({})).toEqual({ calls: 0, told: [] });
+    expect(await told({ orderBy: 'winz', atSeq: 2 })).toEqual({ calls: 0, told: [] });
+    await house.call('deployments.publish', { params });
+    expect(await told({ orderBy: 'winz' }, 'list', OTHER)).toEqual({ calls: 0, told: [] });
+  });
+
+  it('follows the schema, and is whole without the catalog', async () => {
+    const now = [attribute('wins', 'integer'), attribute('winz', 'integer')];
+    house.catalog.plantSchema('mare', [attribute('wins', 'integer')]);
+    const query = { entitySchema: 'mare', orderBy: 'winz' };
+    expect((await told(query)).told).toHaveLength(1);
+    house.catalog.plantSchema('mare', now);
+    expect(await told(query)).toEqual({ calls: 1, told: [] });
+    const { handlers } = house.catalog;
+    const confirm = handlers['definitions.confirm'];
+    handlers['definitions.confirm'] = () => Promise.reject(new ServiceError('unavailable'));
+    expect((await told({ orderBy: 'winz' })).told).toEqual([]);
+    expect((await list({ orderBy: 'winz' })).data).toHaveLength(4);
+    handlers['definitions.confirm'] = confirm;
+    expect((await told({ orderBy: 'winz' })).told).toHaveLength(1);
   });
 });
 

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { groupOf } from '../operations/operations-commands.js';
 import { readPairs } from '../operations/option-value.js';
 import { type DeploymentReference, findDeployment } from '../operations/references.js';
-import { askOrFail, warningText } from '../server/ask-server.js';
+import { askAt, warningText } from '../server/ask-server.js';
 import { type Server, type ServerOptions, serverOf, withServerOptions } from '../server/find-server.js';
 import type { CommandContext } from '../terminal/context.js';
 
@@ -36,7 +36,7 @@ export async function throughInstances(
   let totals: Totals = { lookedAt: 0, unfit: 0, misfits: [] };
   let { cursor } = body;
   do {
-    const { data } = await askOrFail(server, 'POST', path, { ...body, ...(cursor && { cursor }) });
+    const { data } = await askAt(server, 'POST', path, { ...body, ...(cursor && { cursor }) });
     const page = data as Counted;
     totals = added(totals, page);
     onPage(page);
@@ -62,6 +62,7 @@ function added(before: Totals, page: Counted): Totals {
 interface MappingOptions extends ServerOptions {
   readonly unset?: string;
   readonly where?: string;
+  readonly defaults?: true;
   readonly cursor?: string;
   readonly dryRun?: true;
   readonly json?: true;
@@ -86,7 +87,8 @@ export function addInstanceMappingCommands(program: Command, context: CommandCon
       .argument('<schema>', 'an entity schema by its name')
       .argument('[attribute=value...]', 'new values, in which {{ … }} holds CEL over `instance` and `id`')
       .option('--unset <names>', 'attributes to remove, separated by commas')
-      .option('--where <condition>', 'map what satisfies this CEL condition, too')
+      .option('--where <condition>', 'map what satisfies this CEL condition, too; it sees defaults as stored')
+      .option('--defaults', 'fill in the defaults of the schema where they are not stored, too')
       .option('--cursor <cursor>', 'go on where another run stopped')
       .option('--json', 'print the counts as JSON')
       .action((deployment: string, schema: string, pairs: string[], options: MappingOptions) =>
@@ -103,18 +105,21 @@ interface Asked {
 async function mapAll(
   verb: 'check' | 'map',
   { deployment, schema, pairs }: Asked,
-  { unset, where, cursor, dryRun, json, ...options }: MappingOptions,
+  { unset, where, defaults, cursor, dryRun, json, ...options }: MappingOptions,
   context: CommandContext,
 ): Promise<void> {
-  const mapping = mappingOf(pairs, unset);
+  const mapping = mappingOf(pairs, unset) ?? (defaults && {});
   if (verb === 'map' && mapping === undefined)
-    throw new StartupError("Say what to write, as in `'victories={{ instance.wins }}' --unset wins`.");
+    throw new StartupError(
+      "Say what to write, as in `'victories={{ instance.wins }}' --unset wins`, or `--defaults`.",
+    );
   const server = await serverOf(options, context);
   const reference = await findDeployment(server, deployment);
   const body = {
     entitySchema: schema,
     ...(mapping && { mapping }),
     ...(where !== undefined && { where }),
+    ...(defaults && { fillDefaults: true }),
     cursor,
   };
   let goesOn: string | null = null;
@@ -130,7 +135,7 @@ async function mapAll(
     },
   );
   if (json === true) return context.write(JSON.stringify(totals, null, 2));
-  context.write(totalsText(totals));
+  context.write(totalsText(totals, { where, defaults }));
   for (const { instanceId, problems } of totals.misfits)
     for (const problem of problems)
       context.note(warningText(problem, `${schema}:${instanceId}${problem.pointer}`));
@@ -142,15 +147,23 @@ function mappingOf(pairs: readonly string[], unset: string | undefined): object 
   const removed = (unset ?? '')
     .split(',')
     .flatMap((name) => (name.trim() === '' ? [] : [toNfc(name.trim())]));
-  const twice = removed.find((name) => name in set);
+  const twice = removed.find((name) => Object.hasOwn(set, name));
   if (twice !== undefined) throw new StartupError(`"${twice}" is set and removed: decide for one.`);
   const mapping = { ...set, ...Object.fromEntries(removed.map((name) => [name, null])) };
   return Object.keys(mapping).length === 0 ? undefined : mapping;
 }
 
 /** What was counted, as a sentence. */
-export function totalsText({ lookedAt, unfit, mapped, mappable = 0 }: Totals): string {
-  const all = `${unfit} of ${lookedAt} instances did not satisfy the schema`;
+function totalsText(
+  { lookedAt, unfit, mapped, mappable = 0 }: Totals,
+  { where, defaults }: { readonly where: string | undefined; readonly defaults: true | undefined },
+): string {
+  const selecting = [
+    'did not satisfy the schema',
+    ...(where === undefined ? [] : ['satisfied the condition']),
+    ...(defaults ? ['lacked defaults'] : []),
+  ];
+  const all = `${unfit} of ${lookedAt} instances ${selecting.join(' or ')}`;
   if (mapped !== undefined) return `${all}, and ${mapped} of them were mapped.`;
   return mappable > 0 ? `${all}, and ${mappable} of them would be mapped.` : `${all}.`;
 }

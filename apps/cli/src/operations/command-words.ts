@@ -108,10 +108,11 @@ const OURS: Readonly<Record<string, Words | undefined>> = {
 
 function mappingWords(verb: string): Words {
   return ({ targets, body }) => {
-    const { entitySchema, mapping, where } = body as {
+    const { entitySchema, mapping, where, fillDefaults } = body as {
       entitySchema: string;
       mapping: Readonly<Record<string, unknown>>;
       where?: string;
+      fillDefaults?: boolean;
     };
     const removed = Object.keys(mapping).filter((name) => mapping[name] === null);
     const set = Object.fromEntries(Object.entries(mapping).filter(([, value]) => value !== null));
@@ -119,6 +120,7 @@ function mappingWords(verb: string): Words {
       ...['instances', verb, targets.deployment, entitySchema, ...pairWords(set)],
       ...(removed.length === 0 ? [] : ['--unset', removed.join(',')]),
       ...(where === undefined ? [] : ['--where', where]),
+      ...(fillDefaults === true ? ['--defaults'] : []),
     ];
   };
 }

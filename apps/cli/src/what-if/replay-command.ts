@@ -11,15 +11,14 @@ import { StartupError } from '@orrery/service-kit';
 import { type Command, CommanderError, InvalidArgumentError } from 'commander';
 import { readDocument } from '../documents/read-document.js';
 import { type DeploymentReference, findDeployment } from '../operations/references.js';
-import { refusalOf } from '../server/ask-server.js';
 import { type Server, type ServerOptions, serverOf, withServerOptions } from '../server/find-server.js';
+import { failureOf } from '../server/refusal.js';
 import type { CommandContext } from '../terminal/context.js';
-import { numberLike, wholeNumber } from '../terminal/options.js';
-import { estimateLine, showReplay } from './show-replay.js';
+import { INTERRUPTED, numberLike, wholeNumber } from '../terminal/options.js';
+import { estimateLine, reasonOf, showReplay } from './show-replay.js';
 
 /** The exit code of a replay whose history is another one, where that is asked for; a failure is 1. */
 const PARTED = 2;
-const INTERRUPTED = 130;
 
 interface ReplayFlags extends ServerOptions, Pick<ReplayOptions, 'from' | 'to' | 'model' | 'times' | 'keep'> {
   readonly event: Readonly<Record<string, number>>;
@@ -42,7 +41,12 @@ export function addReplayCommand(program: Command, context: CommandContext): voi
     .argument('<deployment>', 'a deployment as WORLD/DEPLOYMENT, or one of yours alone')
     .option('--from <seq>', 'the first entry of the journal that is replayed; 2 if left out', wholeNumber)
     .option('--to <seq>', 'the last one; the last of the journal if left out', wholeNumber)
-    .option('--event <event=version>', 'another version of an event; may be repeated', otherVersion, {})
+    .option(
+      '--event <event=version>',
+      'a version of an event, as it is now; may be repeated',
+      otherVersion,
+      {},
+    )
     .option('--input <seq=file|json>', 'another input for one entry; may be repeated', otherInput, {})
     .option('--model <id>', 'another AI model')
     .option('--times <number>', 'how often, up to 20: the outcomes of models spread', wholeFrom1)
@@ -91,13 +95,23 @@ async function runReplay(deployment: string, flags: ReplayFlags, context: Comman
     }),
   );
   if (replayed === undefined) return;
-  context.write(flags.json === true ? JSON.stringify(replayed, null, 2) : showReplay(replayed, entries));
+  context.write(
+    flags.json === true
+      ? JSON.stringify({ ...replayed, entries: entries.map(toldOf) }, null, 2)
+      : showReplay(replayed, entries),
+  );
   const parted = replayed.runs.filter(({ partsAt }) => partsAt !== null).length;
   if (flags.failIfParted === true && parted > 0) {
     context.note(`${parted} of ${replayed.runs.length} runs part from the recorded history.`);
     throw new CommanderError(PARTED, 'orrery.parted', 'parted');
   }
 }
+
+/** An entry that ends otherwise, for programs. */
+const toldOf = (entry: ReplayedEntry) => {
+  const { run, seq, differences } = entry;
+  return { run, seq, differences, error: reasonOf(entry) };
+};
 
 interface Replayed {
   /** Undefined: it was only told what it would take. */
@@ -157,7 +171,7 @@ async function orRefusal<T>(
     if (error instanceof RangeError) throw new StartupError(error.message);
     if (!(error instanceof OrreryError)) throw error;
     const path = `/api/worlds/${worldAddress}/deployments/${address}/replay`;
-    throw refusalOf(server, { method: 'POST', path }, error);
+    throw failureOf(server, { method: 'POST', path }, error);
   }
 }
 

@@ -73,27 +73,35 @@ function tallyText({ succeeded, failed, refused, cost }: EventTally): string {
   return [...texts, ...usd].join(', ') || '–';
 }
 
-/** Characters of a value that are shown. */
+/** Characters of a value, and of a reason, that are shown. */
 const MAX_CELL = 44;
+const MAX_REASON = 200;
 
-const cut = (text: string): string => (text.length <= MAX_CELL ? text : `${text.slice(0, MAX_CELL - 1)}…`);
+const cut = (text: string, most = MAX_CELL): string =>
+  text.length <= most ? text : `${text.slice(0, most - 1)}…`;
 const cell = (value: unknown): string => cut(typeof value === 'string' ? value : JSON.stringify(value));
 
 function entryTable(entries: readonly ReplayedEntry[], runs: readonly ReplayRun[]): string {
   if (entries.length === 0) return '';
-  const rows = entries.map(({ run, seq, original, replayed, error, differences }) => ({
-    entry: seq,
-    run,
-    what: original.event ?? original.kind,
-    differs: differences.join(', '),
-    recorded: endText(original.error?.code, original.stateChanges),
-    replayed: replayed === null ? (error?.code ?? '–') : endText(replayed.error?.code, replayed.stateChanges),
+  const rows = entries.map((entry) => ({
+    entry: entry.seq,
+    run: entry.run,
+    what: entry.original.event ?? entry.original.kind,
+    differs: entry.differences.join(', '),
+    recorded: endText(entry.original.error?.code, entry.original.stateChanges),
+    replayed: endText(reasonOf(entry)?.code, entry.replayed?.stateChanges ?? {}),
+    reason: cut(reasonOf(entry)?.detail ?? '', MAX_REASON),
   }));
   const which = runs.length === 1 ? [] : ['run'];
+  const reason = entries.some(reasonOf) ? ['reason'] : [];
   const more = runs.reduce((sum, { parting }) => sum + parting.length, 0) - entries.length;
   const rest = more > 0 ? `\n… and ${more} more` : '';
-  return formatRows(rows, ['entry', ...which, 'what', 'differs', 'recorded', 'replayed']) + rest;
+  return formatRows(rows, ['entry', ...which, 'what', 'differs', 'recorded', 'replayed', ...reason]) + rest;
 }
+
+/** Why an entry was refused or failed in the fork; null: it was not. */
+export const reasonOf = ({ replayed, error }: ReplayedEntry): ReplayedEntry['error'] =>
+  error ?? replayed?.error ?? null;
 
 const endText = (code: string | undefined, stateChanges: object): string => code ?? cell(stateChanges);
 

@@ -20,6 +20,7 @@ interface Asked {
   readonly entitySchema: string;
   readonly mapping?: object;
   readonly where?: string;
+  readonly fillDefaults?: boolean;
 }
 
 /**

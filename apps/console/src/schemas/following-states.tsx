@@ -6,7 +6,7 @@ import type { Deployment } from '../api/records.js';
 import { useOrrery } from '../session/session.js';
 import { Button, NameLink } from '../ui/button.js';
 import { FormButton } from '../ui/dialog.js';
-import { TextField } from '../ui/field.js';
+import { CheckField, TextField } from '../ui/field.js';
 import { JsonEditor } from '../ui/json-editor/json-editor.js';
 import { ErrorNote, Progress, problemAt } from '../ui/messages.js';
 import { Section } from '../ui/page.js';
@@ -138,13 +138,15 @@ const BEGINNING = '{\n  "attribute": "{{ instance.old }}",\n  "old": null\n}';
 function MappingForm({ deployment, world, schema, onClose }: MappingFormProps) {
   const [text, setText] = useState(BEGINNING);
   const [where, setWhere] = useState('');
+  const [fillDefaults, setFillDefaults] = useState(false);
   const keys = [deploymentKey({ world, deployment: deployment.address })];
   const run = useChange(async (orrery, verb: 'check' | 'map') => {
     const mapping = JSON.parse(text) as object;
-    const asked = { entitySchema: schema, mapping, ...(where.trim() !== '' && { where }) };
+    const condition = where.trim() === '' ? {} : { where };
+    const asked = { entitySchema: schema, mapping, ...condition, ...(fillDefaults && { fillDefaults }) };
     let counted = NOTHING_COUNTED;
     for await (counted of throughInstances(orrery, deployment, verb, asked));
-    return { verb, ...counted };
+    return { verb, ...counted, selectsMore: where.trim() !== '' || fillDefaults };
   }, keys);
   const refusal = useRefusal(run.error, { where, mapping: text }, memberByLabel(PARTS));
   return (
@@ -164,6 +166,12 @@ function MappingForm({ deployment, world, schema, onClose }: MappingFormProps) {
         onChange={setWhere}
         error={problemAt(refusal, '/where')}
       />
+      <CheckField
+        label="Fill in defaults"
+        hint="Also of instances that satisfy the schema without them. Queries find what is stored; here instance has its defaults."
+        checked={fillDefaults}
+        onChange={setFillDefaults}
+      />
       <ErrorNote title="Nothing more was mapped" error={refusal} />
       {run.data !== undefined && <Outcome {...run.data} />}
       <div className="flex gap-2">
@@ -179,10 +187,16 @@ function MappingForm({ deployment, world, schema, onClose }: MappingFormProps) {
   );
 }
 
-const Outcome = ({ verb, unfit, lookedAt, mapped, misfits }: Counted & { verb: 'check' | 'map' }) => (
+interface OutcomeProps extends Counted {
+  readonly verb: 'check' | 'map';
+  /** Also instances that satisfy the schema. */
+  readonly selectsMore: boolean;
+}
+
+const Outcome = ({ verb, unfit, lookedAt, mapped, misfits, selectsMore }: OutcomeProps) => (
   <div role="status" className="space-y-1">
     <p>
-      {unfit} of {lookedAt} instances did not satisfy the schema; {mapped}{' '}
+      {unfit} of {lookedAt} instances did not satisfy the schema{selectsMore && ' or were selected'}; {mapped}{' '}
       {verb === 'map' ? 'were mapped.' : 'would be mapped.'}
     </p>
     {misfits.map(({ instanceId, problems }) => (

@@ -137,9 +137,20 @@ const PARTING: [Column<ReplayedEntry>, ...Column<ReplayedEntry>[]] = [
   { header: 'Recorded', cell: ({ original }) => endOf(original) },
   {
     header: 'Replayed',
-    cell: ({ replayed, error }) => (replayed === null ? (error?.code ?? '–') : endOf(replayed)),
+    cell: ({ replayed, error }) => {
+      const reason = error ?? replayed?.error;
+      if (reason) return <Reason {...reason} />;
+      return replayed === null ? '–' : endOf(replayed);
+    },
   },
 ];
+
+const Reason = ({ code, detail }: { code: string; detail: string }) => (
+  <>
+    {code}
+    <p className="line-clamp-3 max-w-90 text-sm break-words text-muted">{detail}</p>
+  </>
+);
 
 function EntryLink({ seq }: { seq: number }) {
   return (

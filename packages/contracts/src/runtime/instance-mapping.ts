@@ -60,7 +60,9 @@ export type InstanceMisfit = z.infer<typeof misfit>;
 
 const counts = {
   lookedAt: count.describe('Instances that this request looked at: 2,000 at most.'),
-  unfit: count.describe('Those of them that do not satisfy the schema, that `where` selects, or that lack defaults where those are filled in.'),
+  unfit: count.describe(
+    'Those of them that do not satisfy the schema, that `where` selects, or that lack defaults where those are filled in.',
+  ),
   misfits: z.array(misfit).max(MOST_EXAMPLES).describe('The first 20 of those that are left unfit, and why.'),
   next: z
     .string()

@@ -16,7 +16,9 @@ const replayedEntry = z
       .min(1)
       .max(2_147_483_647)
       .optional()
-      .describe('Execute this version of the event. Absent: the version that the entry names.'),
+      .describe(
+        'Execute this version of the event as it is now. Absent: by the definition by which the entry was decided.',
+      ),
     aiModelId: aiModelId
       .optional()
       .describe('Ask this model. Absent: the model that the entry names, or the one of the deployment.'),

@@ -7,10 +7,10 @@ const required = { constraints: { required: true } };
 const horse = compileSchema(
   schemaOf('horse', { victories: ['integer', required], speed: ['integer', { defaultValue: 7 }] }),
 );
-const map = (state: object, mapping?: object, where?: string) =>
+const map = (state: object, mapping?: object, where?: string, fillDefaults?: boolean) =>
   mapInstance(
     horse,
-    readMapping(mapping as never, where),
+    readMapping({ mapping: mapping as never, where, fillDefaults }),
     'H1',
     { state: state as never, revision: 1 },
     65_536,
@@ -52,6 +52,20 @@ describe('a mapping', () => {
     expect(map({ ...state, text: 'x'.repeat(65_400) }, rename)).toMatchObject({ kind: 'mapped' });
   });
 
+  it('fills in nothing but defaults where that is all that is missing, and nothing where they are stored', () => {
+    const defaultsOf = (state: object, mapping?: object) => map(state, mapping, undefined, true);
+    const filled = { kind: 'mapped', state: { victories: 3, speed: 7 } };
+    expect(defaultsOf({ victories: 3 })).toEqual(filled);
+    expect(defaultsOf({ victories: 3 }, rename)).toEqual(filled);
+    expect(defaultsOf({ wins: 3 }, rename)).toEqual(filled);
+    for (const speed of [7, 9, null]) expect(defaultsOf({ victories: 3, speed })).toEqual({ kind: 'fits' });
+    expect(defaultsOf({ wins: 3 })).toMatchObject({ kind: 'unfit', problems: [{ code: 'required' }] });
+    expect(defaultsOf({ victories: 3, text: 'x'.repeat(65_505) })).toMatchObject({
+      kind: 'unfit',
+      problems: [{ code: 'too_large' }],
+    });
+  });
+
   it('maps what a condition selects too, and only if it does so no more then', () => {
     const old = { victories: 1, wins: 3 };
     expect(map(old, rename, 'instance.wins >= 0')).toMatchObject({ kind: 'mapped', state: { victories: 3 } });
@@ -67,7 +81,7 @@ describe('a mapping', () => {
     [{ 'a.b': 1 }, undefined, 'validation_failed', '/mapping/a.b'],
     [{}, 'instance.wins >', 'validation_failed', '/where'],
   ])('is refused before anything is looked at: %j, %s', (mapping, where, code, pointer) => {
-    expect(() => readMapping(mapping, where)).toThrow(
+    expect(() => readMapping({ mapping, where })).toThrow(
       expect.objectContaining({ code, errors: [expect.objectContaining({ pointer })] }),
     );
   });

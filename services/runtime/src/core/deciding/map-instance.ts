@@ -24,12 +24,20 @@ export interface InstanceMapping {
   /** Undefined: they are only checked. */
   readonly template: CompiledTemplate | undefined;
   readonly where: Condition | undefined;
+  /** Defaults are also written where nothing but their absence selects an instance. */
+  readonly fillDefaults: boolean;
+}
+
+interface AskedMapping {
+  readonly mapping?: JsonObject | undefined;
+  readonly where?: string | undefined;
+  readonly fillDefaults?: boolean | undefined;
 }
 
 const NAMES = ['instance', 'id'];
 
 /** @throws ServiceError `invalid_template`, `validation_failed`, with pointers into the body */
-export function readMapping(mapping: JsonObject | undefined, where: string | undefined): InstanceMapping {
+export function readMapping({ mapping, where, fillDefaults = false }: AskedMapping): InstanceMapping {
   const condition = where === undefined ? undefined : compileCondition(where);
   if (condition?.ok === false)
     throw refusal([fieldProblem('/where', 'invalid_condition', condition.problem.message)], 'The body');
@@ -46,7 +54,7 @@ export function readMapping(mapping: JsonObject | undefined, where: string | und
     }));
     throw new ServiceError('invalid_template', errors[0]?.message, { errors });
   }
-  return { template: compiled?.template, where: condition?.condition };
+  return { template: compiled?.template, where: condition?.condition, fillDefaults };
 }
 
 export type Mapped =
@@ -63,11 +71,12 @@ const TOLD = { showsValues: true };
 
 /**
  * What a mapping makes of an instance: a pure function of its state, so that it can be repeated. A mapped instance satisfies
- * its schema, has at most `maxBytes` of JSON and is selected no more: mapping it again changes nothing. Never throws.
+ * its schema, has its defaults and at most `maxBytes` of JSON, and is selected no more: mapping it again changes nothing.
+ * Never throws.
  */
 export function mapInstance(
   schema: CompiledSchema,
-  { template, where }: InstanceMapping,
+  { template, where, fillDefaults }: InstanceMapping,
   instanceId: string,
   { state }: InstanceState,
   maxBytes: number,
@@ -76,7 +85,8 @@ export function mapInstance(
   const isSelected = (instance: JsonObject) =>
     where !== undefined && satisfies(where, { instance, id: instanceId }, { work: WHERE_WORK }) === true;
   const problems = schema.problemsOf(complete, { left: PATTERN_WORK }, TOLD);
-  if (problems.length === 0 && !isSelected(complete)) return { kind: 'fits' };
+  if (problems.length === 0 && !isSelected(complete))
+    return fillDefaults && complete !== state ? mapped(complete, maxBytes) : { kind: 'fits' };
   if (template === undefined) return { kind: 'unfit', problems };
   const evaluated = evaluateTemplate(template, { instance: complete, id: instanceId });
   if (!evaluated.ok)
@@ -84,8 +94,8 @@ export function mapInstance(
   const unsafe = findUnsafeJson(evaluated.value);
   if (unsafe !== undefined) return { kind: 'unfit', problems: [unsafe] };
   const after = schema.withDefaults(withValues(state, evaluated.value as JsonObject));
-  if (jsonBytes(after, maxBytes) > maxBytes)
-    return { kind: 'unfit', problems: [stateTooLarge('', maxBytes)] };
+  const outcome = mapped(after, maxBytes);
+  if (outcome.kind === 'unfit') return outcome;
   const left = schema.problemsOf(after, { left: PATTERN_WORK }, TOLD);
   if (left.length > 0) return { kind: 'unfit', problems: left };
   return isSelected(after)
@@ -94,8 +104,13 @@ export function mapInstance(
         'still_selected',
         'The condition selects it still, so that it would be mapped again and again.',
       )
-    : { kind: 'mapped', state: after };
+    : outcome;
 }
+
+const mapped = (state: JsonObject, maxBytes: number): Mapped =>
+  jsonBytes(state, maxBytes) > maxBytes
+    ? { kind: 'unfit', problems: [stateTooLarge('', maxBytes)] }
+    : { kind: 'mapped', state };
 
 const unfit = (pointer: string, code: 'template_syntax' | 'still_selected', message: string): Mapped => ({
   kind: 'unfit',

@@ -13,6 +13,8 @@ import { foldChange, type ReplayedEntry, type Seen } from '@orrery/deciding';
 /** How an entry of another deployment is executed again: what it names in place of what is bound and what is now. */
 export interface Replay {
   readonly eventVersion: number;
+  /** Of the definition by which the entry was decided; absent: the version as it is now. */
+  readonly versionHash?: string | undefined;
   /** Of the source, as templates see it. */
   readonly deployment: string;
   /** What templates see as now, by RFC 3339. */

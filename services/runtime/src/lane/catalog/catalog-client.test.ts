@@ -45,6 +45,7 @@ function clientOf(answers: Record<string, unknown>) {
   };
   const catalog = createCatalogClient({
     keep: async () => undefined,
+    findKept: async () => undefined,
     bus: { call } as never,
     clock: { now: () => 0, monotonic: () => 0 } as never,
     beforeConfirm: () => undefined,
@@ -114,6 +115,7 @@ it('releases no claim without its revision, and none but those named', async () 
   const call = async (_rpc: unknown, request: unknown) => sent.push(request);
   const catalog = createCatalogClient({
     keep: async () => undefined,
+    findKept: async () => undefined,
     bus: { call } as never,
     clock: { now: () => 0, monotonic: () => 0 } as never,
     beforeConfirm: () => undefined,

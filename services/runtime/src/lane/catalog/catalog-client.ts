@@ -2,6 +2,7 @@ import { type Bus, serviceCall } from '@orrery/bus';
 import {
   type CallContext,
   catalogContract,
+  type KeptDefinition,
   MAX_LIMIT,
   type ReplyOf,
   type RequestOf,
@@ -16,6 +17,7 @@ import {
   type CompiledDefinition,
   type CompiledSchema,
   compileDefinition,
+  compileKept,
   compileSchema,
 } from '@orrery/deciding';
 import { type Clock, createBatcher } from '@orrery/service-kit';
@@ -41,12 +43,14 @@ interface CatalogClientOptions {
   readonly beforeConfirm: () => Promise<void> | undefined;
   /** Keeps a version that this process has not met yet, before anything is decided by it. */
   readonly keep: (definition: VersionDefinition) => Promise<void>;
+  /** What was kept of a world by its `versionHash`; undefined: nothing. */
+  readonly findKept: (worldId: number, hash: string) => Promise<KeptDefinition | undefined>;
 }
 
 export type CatalogClient = ReturnType<typeof createCatalogClient>;
 
-/** What the runtime knows of the catalog: definitions as they are now, and claims on them. */
-export function createCatalogClient({ bus, clock, beforeConfirm, keep }: CatalogClientOptions) {
+/** What the runtime knows of the catalog: definitions as they are now or were when they were executed, and claims on them. */
+export function createCatalogClient({ bus, clock, beforeConfirm, keep, findKept }: CatalogClientOptions) {
   const { rpcs } = catalogContract;
   const options = () => serviceCall('runtime', clock, TIMEOUT_MS);
   const unite = createUnite();
@@ -60,6 +64,7 @@ export function createCatalogClient({ bus, clock, beforeConfirm, keep }: Catalog
   const definitions = createDefinitions(confirm, keep);
   return {
     ...definitions,
+    recorded: createRecorded(findKept),
     /** The id of an event's version, bound or not; `undefined` when there is none. */
     findVersion: async (worldId: number, event: string, version: number): Promise<number | undefined> => {
       const request = { worldId, event, version };
@@ -200,6 +205,8 @@ const MAX_WORLDS = 1000;
 /** Sent when nothing is remembered, so that the catalog sends the definition. */
 const NO_HASH = '';
 
+const schemaKey = (worldId: number, name: string): string => `${worldId}:${name}`;
+
 /** Definitions as they are now: remembered ones are confirmed by their hashes; locked versions never change. */
 function createDefinitions(confirm: Confirm, keep: CatalogClientOptions['keep']) {
   const versions = new LRUCache<number, CompiledDefinition>({ max: MAX_COMPILED });
@@ -224,13 +231,33 @@ function createDefinitions(confirm: Confirm, keep: CatalogClientOptions['keep'])
       const answer = await confirm('worlds', { worldId, hash: known?.hash ?? NO_HASH });
       return current(worlds, worldId, known, answer, (texts) => texts);
     },
+    /** A live schema as this process has met it last, which asks nobody; it may have changed meanwhile. */
+    rememberedSchema: (worldId: number, name: string): CompiledSchema | undefined =>
+      schemas.get(schemaKey(worldId, name)),
     /** A live schema as it is now; `undefined` when there is none of this name. */
     schema: async (worldId: number, name: string): Promise<CompiledSchema | undefined> => {
-      const key = `${worldId}:${name}`;
+      const key = schemaKey(worldId, name);
       const known = schemas.get(key);
       const answer = await confirm('schemas', { worldId, name, hash: known?.definition.hash ?? NO_HASH });
       return current(schemas, key, known, answer, compileSchema);
     },
+  };
+}
+
+/** Definitions of the past in memory at once; unlike those of now each holds schemas of its own. */
+const MAX_RECORDED = 100;
+
+/** The definition by which an entry was decided, whatever its version has become; `undefined` where none is kept. */
+function createRecorded(findKept: CatalogClientOptions['findKept']) {
+  const compiled = new LRUCache<string, CompiledDefinition>({ max: MAX_RECORDED });
+  return async (worldId: number, hash: string): Promise<CompiledDefinition | undefined> => {
+    const key = `${worldId} ${hash}`;
+    const known = compiled.get(key);
+    if (known !== undefined) return known;
+    const kept = await findKept(worldId, hash);
+    const found = kept && compileKept(kept);
+    if (found !== undefined) compiled.set(key, found);
+    return found;
   };
 }
 

@@ -14,7 +14,14 @@ import {
   type VersionDefinition,
   WELL_KNOWN_CHAINS,
 } from '@orrery/contracts';
-import { changesIn, compileContract, toJsonSchema } from '@orrery/expressions';
+import {
+  COMPARISONS,
+  type Comparisons,
+  changesIn,
+  comparable,
+  compileContract,
+  toJsonSchema,
+} from '@orrery/expressions';
 import type { CatalogClient } from '../../lane/catalog/catalog-client.js';
 import type { Payments } from '../../runs/payments/payments.js';
 import type { RuntimeLimits } from '../../store/deployments/deployment-directory.js';
@@ -151,20 +158,54 @@ export function listProblems(
   return [fieldProblem(pointer, 'too_big', `A deployment has at most ${most} bindings.`)];
 }
 
-/**
- * Likely mistakes in a binding that are allowed. Pointers begin with `at`, the binding's path in the body.
- * @param lack why no wallet can pay for executions of the deployment
- */
+/** The deployment that bindings are of, as it will be. */
+export interface Binder {
+  /** Why no wallet can pay for executions of it; undefined where wallets can. */
+  readonly lack: string | undefined;
+  /** The names of the events that it binds. */
+  readonly bound: readonly string[];
+  /** Of all bindings in one request: each has up to 8 names that are compared with those bound. */
+  readonly compared: Comparisons;
+}
+
+export const binderOf = (
+  payToAddress: string | null,
+  bound: Iterable<string>,
+  payments: Payments,
+): Binder => ({
+  lack: lackOf(payToAddress, payments),
+  bound: [...new Set(bound)],
+  compared: { left: COMPARISONS },
+});
+
+/** Likely mistakes in a binding that are allowed. Pointers begin with `at`, the binding's path in the body. */
 export const bindingWarnings = (
   { onchain }: Pick<BindingInput, 'onchain'>,
   definition: VersionDefinition,
-  lack: string | undefined,
+  binder: Binder,
   at: string,
 ): FieldProblem[] => [
-  ...unpayable(definition, lack, `${at}/event`),
+  ...unpayable(definition, binder.lack, `${at}/event`),
   ...nothingToRun(definition, `${at}/event`),
+  ...unboundFollowUps(definition, binder, `${at}/event`),
   ...filterWarnings(onchain, definition, `${at}/onchain`),
 ];
+
+/** Events that executions of a version set and that are not bound: they are executed when they are due, and fail. */
+function unboundFollowUps(
+  { event, followUps = [] }: VersionDefinition,
+  { bound, compared }: Binder,
+  pointer: string,
+): FieldProblem[] {
+  const named = new Set(followUps.flatMap((followUp) => followUp.event ?? []));
+  return [...named]
+    .filter((name) => !bound.includes(name))
+    .map((name) => {
+      const meant = didYouMean(name, comparable(bound, compared));
+      const message = `Executions of "${event}" set others of "${name}", which is not bound.${meant} They fail until the deployment binds it.`;
+      return fieldProblem(pointer, 'event_not_bound', message, `Bind "${name}", too.`);
+    });
+}
 
 /** Filter names that name nothing which the version declares, so that nothing is pushed of them. */
 function filterWarnings(

@@ -26,10 +26,10 @@ import { listBindings, type NewBinding } from '../../store/state/bindings.js';
 import type { Binding, DeploymentState } from '../../store/state/deployment-state.js';
 import type { RuntimeContext } from '../context.js';
 import {
+  binderOf,
   bindingWarnings,
   claimAt,
   factsOf,
-  lackOf,
   newBindings,
   notBound,
   refuseDuplicates,
@@ -198,9 +198,10 @@ function addBindings(
   const item = bindingsItem(deployment, call, ({ bindings, row }) => {
     const put = (added ?? []).map(({ binding }) => binding);
     refuseAddition(given, bindings, limits);
-    const lack = lackOf(row.pay_to_address, payments);
+    const bound = [...bindings.keys(), ...put.map(({ event }) => event)];
+    const binder = binderOf(row.pay_to_address, bound, payments);
     const warnings = (added ?? []).flatMap(({ binding, definition }, index) =>
-      bindingWarnings(binding, definition, lack, `/${index}`),
+      bindingWarnings(binding, definition, binder, `/${index}`),
     );
     return { kind: 'bindings_added', put, remove: [], warnings };
   });
@@ -245,10 +246,10 @@ function updateBindings(
       const before = bindings.get(change.event);
       return before === undefined ? [] : [changed(before, change, claims.get(change.event), at)];
     });
-    const lack = lackOf(row.pay_to_address, payments);
+    const binder = binderOf(row.pay_to_address, bindings.keys(), payments);
     const warnings = changes.flatMap((change, index) => {
       const definition = definitions.get(change.event);
-      return definition ? bindingWarnings(change, definition, lack, `/${index}`) : [];
+      return definition ? bindingWarnings(change, definition, binder, `/${index}`) : [];
     });
     return { kind: 'bindings_updated', put, remove: [], warnings };
   });

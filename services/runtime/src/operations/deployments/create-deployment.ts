@@ -46,7 +46,7 @@ import {
 import { giveUpPlace, takePlace } from '../../store/leases/places.js';
 import type { NewBinding } from '../../store/state/bindings.js';
 import { type LockedDefinition, lockedDefinition } from '../../store/state/deployment-state.js';
-import { bindingWarnings, lackOf, newBindings } from '../bindings/binding-rules.js';
+import { binderOf, bindingWarnings, newBindings } from '../bindings/binding-rules.js';
 import type { RuntimeContext } from '../context.js';
 import { claimCopies, findCloneSource } from './clone-source.js';
 import { refuseLargeBody } from './handlers.js';
@@ -190,11 +190,12 @@ function warningsOf(
   { given, bindings }: PlannedDeployment,
   payments: RuntimeContext['payments'],
 ): FieldProblem[] {
-  const lack = lackOf(given.payToAddress ?? null, payments);
+  const bound = bindings.map(({ binding }) => binding.event);
+  const binder = binderOf(given.payToAddress ?? null, bound, payments);
   return bindings
     .slice(0, given.bindings.length)
     .flatMap(({ binding, definition }, index) =>
-      bindingWarnings(binding, definition, lack, `/bindings/${index}`),
+      bindingWarnings(binding, definition, binder, `/bindings/${index}`),
     );
 }
 

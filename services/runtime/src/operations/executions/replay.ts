@@ -10,6 +10,7 @@ import {
   type whatIfRpcs,
 } from '@orrery/contracts';
 import { type KeyedRequest, keyedRequest } from '@orrery/database';
+import { compileSchema } from '@orrery/deciding';
 import { callerNamed, patched, recordedFacts, replayableOf } from '../../core/deciding/replayed-entry.js';
 import { refuseUnknownModel } from '../../core/prompting/model.js';
 import { keyedItem } from '../../lane/items/once-item.js';
@@ -77,7 +78,7 @@ async function replay(context: RuntimeContext, replayed: Replayed, call: CallCon
     const id = await (what.kind === 'write'
       ? writeAgain(context, replayed, what.change, call)
       : executeAgain(context, replayed, what, call));
-    const row = await entryById(context.db, fork.id, id, { withTexts: true });
+    const row = await entryById(context.db, fork.id, id, { withTexts: true, withCode: true });
     if (row === undefined) throw new ServiceError('history_entry_not_found');
     const outcome = what.kind === 'write' ? 'written' : 'executed';
     return { seq, outcome, entry: toHistoryEntry(row, fork.address), error: null };
@@ -117,6 +118,8 @@ async function executeAgain(
     input: changes.input ?? original.input,
     replay: {
       eventVersion: changes.eventVersion ?? eventVersion,
+      // A version that is named is meant as it is now, also where it is the recorded one.
+      ...(changes.eventVersion === undefined && { versionHash: original.versionHash ?? undefined }),
       deployment: source.address,
       timestamp: (original.decidedAt ?? original.executedAt).toISOString(),
       aiModelId: changes.aiModelId ?? askedModel(context, original),
@@ -148,7 +151,7 @@ function askedModel({ models }: RuntimeContext, { llm }: ShownRow): string | nul
 
 /** An update does to the instance what the entry did, so that what differs in the fork stays different. */
 async function writeAgain(
-  context: RuntimeContext,
+  { catalog, ...context }: RuntimeContext,
   { fork, original, keyed }: Replayed,
   change: InstanceChange,
   call: CallContext,
@@ -157,12 +160,25 @@ async function writeAgain(
   const as = { ...call, caller: callerNamed(original.caller) };
   const name = { entitySchema, instanceId };
   const state = op === 'delete' ? null : (before: Parameters<typeof patched>[0]) => patched(before, change);
+  const asThen = { ...context, catalog: unchecked(catalog) };
   const item =
     op === 'create'
-      ? createItem(context, fork, as, { ...name, state: change.set })
-      : changeItem(context, fork, as, name, { state });
+      ? createItem(asThen, fork, as, { ...name, state: change.set })
+      : changeItem(asThen, fork, as, name, { state });
   return context.lanes.submit(keyedItem(context.db, withEntryId(item), keyed));
 }
+
+/**
+ * A recorded write was checked, and completed, by its schema of then. Its attributes satisfied that one by one, so they do
+ * beside others too; the schema of now says nothing of them.
+ */
+const unchecked = (catalog: RuntimeContext['catalog']): RuntimeContext['catalog'] => ({
+  ...catalog,
+  schema: async (worldId, name) => {
+    const schema = await catalog.schema(worldId, name);
+    return schema && compileSchema({ ...schema.definition, attributes: [] });
+  },
+});
 
 /** Answers with the id of the entry that it leaves. */
 const withEntryId = <T>(item: WorkItem<T>): WorkItem<string> => ({

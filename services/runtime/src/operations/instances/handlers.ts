@@ -49,6 +49,7 @@ import type { MemoryInstance } from '../../store/state/instance-memory.js';
 import { releaseEmptySchema } from '../claims/claims.js';
 import type { RuntimeContext } from '../context.js';
 import { isQuery, queryInstances, queryReads } from './queries.js';
+import { adviceOn } from './query-advice.js';
 import { createRunQuery } from './run-query.js';
 
 type Rpcs = typeof instanceRpcs;
@@ -70,21 +71,24 @@ export function instanceReads(context: RuntimeContext): Handlers<AllReads> {
       const { caller, signal, deadline } = call;
       if (isQuery(asked)) {
         const deployment = await reading.run(signal, () => access.see(params, caller));
-        return queryInstances(context, runQuery, deployment, asked, call);
+        const found = await queryInstances(context, runQuery, deployment, asked, call);
+        return { ...found, ...(await adviceOn(context, deployment, asked, call)) };
       }
       const { page = 1, limit, entitySchema, atSeq } = asked;
       const query = { page, limit };
       refuseDeepPage(query);
-      if (atSeq === undefined)
-        return reading.run(signal, async () => {
-          const { id } = await access.see(params, caller);
-          const { rows, total, isMinimum } = await listInstances(db, id, entitySchema, query);
-          const pagination = {
-            ...paginationOf(query, total),
-            ...(isMinimum && { totalIsMinimum: true as const }),
-          };
-          return { data: rows.map(recordOf), pagination };
+      if (atSeq === undefined) {
+        const [deployment, { rows, total, isMinimum }] = await reading.run(signal, async () => {
+          const visible = await access.see(params, caller);
+          return [visible, await listInstances(db, visible.id, entitySchema, query)] as const;
         });
+        const pagination = {
+          ...paginationOf(query, total),
+          ...(isMinimum && { totalIsMinimum: true as const }),
+        };
+        const advice = total > 0 ? {} : await adviceOn(context, deployment, asked, call);
+        return { data: rows.map(recordOf), pagination, ...advice };
+      }
       const seen = await reading.run(signal, () => access.see(params, caller));
       const past = { entitySchema, seq: atSeq, page: query };
       const { data, total } = await readPast(context, seen, atSeq, { signal, deadline }, () =>

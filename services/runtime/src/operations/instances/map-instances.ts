@@ -12,7 +12,7 @@ import {
   suggested,
 } from '@orrery/contracts';
 import { type CompiledSchema, compileSchema } from '@orrery/deciding';
-import { checkAttributeDefinition } from '@orrery/expressions';
+import { checkAttributeDefinitions } from '@orrery/expressions';
 import { FairSlots } from '@orrery/service-kit';
 import {
   type InstanceMapping,
@@ -99,12 +99,10 @@ function withAttributes(schema: SchemaDefinition, bodies: readonly CreateAttribu
     constraints: constraints ?? null,
     defaultValue: defaultValue ?? null,
   }));
-  const problems = attributes.flatMap((attribute, index) =>
-    checkAttributeDefinition(attribute).map((problem) => ({
-      ...problem,
-      pointer: `/attributes/${index}${problem.pointer}`,
-    })),
-  );
+  const problems = checkAttributeDefinitions(attributes).map((problem) => ({
+    ...problem,
+    pointer: `/attributes${problem.pointer}`,
+  }));
   if (problems.length > 0) throw refusal(problems, 'The body');
   return { ...schema, attributes };
 }

@@ -33,6 +33,7 @@ import { type InstanceQuery, sourced } from '../../store/deployments/queries/que
 import { headOf } from '../../store/journal/journal-store.js';
 import type { Db } from '../../store/tables/schema.js';
 import type { RuntimeContext } from '../context.js';
+import { adviceOn } from './query-advice.js';
 import type { RunQuery } from './run-query.js';
 
 interface ListQuery {
@@ -132,9 +133,11 @@ export function queryReads(context: RuntimeContext, runQuery: RunQuery): Handler
           ? queryGroups(db, await sourced(db, query), aggregation, work)
           : earlierGroups(db, { ...query, seq: atSeq }, aggregation, work),
       );
-      return { data: answerOf(aggregation, groups) };
+      const advice = await adviceOn(context, deployment, asked, call);
+      return { data: answerOf(aggregation, groups), ...advice };
     },
-    'instances.rank': async ({ params, query: { entitySchema, orderBy, atSeq } }, call) => {
+    'instances.rank': async ({ params, query: asked }, call) => {
+      const { entitySchema, orderBy, atSeq } = asked;
       const order = readOrder(orderBy);
       const deployment = await reading.run(call.signal, () => access.see(params, call.caller));
       const { instanceId } = params;
@@ -146,7 +149,8 @@ export function queryReads(context: RuntimeContext, runQuery: RunQuery): Handler
           ? queryRank(db, await sourced(db, query), path)
           : earlierRank(db, { ...query, seq: atSeq }, path, work),
       );
-      return { data: { entitySchema, instanceId, ...place } };
+      const advice = await adviceOn(context, deployment, asked, call);
+      return { data: { entitySchema, instanceId, ...place }, ...advice };
     },
   };
 }
