@@ -49,6 +49,19 @@ describe('an export', () => {
     expect((await exported('project')).failed).toBe(false);
   });
 
+  it('leaves files of its world alone that say what the server has', async () => {
+    const race = `# Decided in spring.\n${raceAs('"The fastest wins."')}`;
+    await put('same/world.yaml', 'name: Derby # on grass\n');
+    await put('same/schemas/a-horse.yml', HORSE);
+    await put('same/events/race.yaml', race);
+    expect(await exported('same')).toMatchObject({ failed: false, stderr: '' });
+    const files = ['world.yaml', 'schemas/a-horse.yml', 'events/race.yaml'];
+    expect(await Promise.all(files.map((file) => readFile(at(`same/${file}`), 'utf8')))).toEqual([
+      ...['name: Derby # on grass\n', HORSE, race],
+    ]);
+    expect(await readdir(at('same/schemas'))).toEqual(['a-horse.yml']);
+  });
+
   it('is refused where the world file cannot be read', async () => {
     await put('broken/world.yaml', 'name: [x');
     await put('broken/schemas/old.yaml', 'name: old\n');
@@ -137,10 +150,12 @@ describe('applying', () => {
   });
 
   it('warns of no event that the world has and that is not checked again', async () => {
-    const remembering = 'name: after\nreadHistory: {last: 2, events: [Fée, gone]}\nbehaviorPrompt: Go on.\n';
-    await put('fee/events/after.yaml', remembering);
+    const naming =
+      'name: after\nreadHistory: {last: 2, events: [Fée, gone]}\nbehaviorPrompt: Go on.\n' +
+      'followUps: [{event: Fée}, {event: after, after: PT5M}, {event: lost}]\n';
+    await put('fee/events/after.yaml', naming);
     const { stderr } = await orrery.end('world', 'apply', at('fee'));
-    expect(stderr).toContain('"gone"');
+    for (const name of ['gone', 'lost']) expect(stderr.split(`no event "${name}"`)).toHaveLength(2);
     expect(stderr).not.toContain('no event "Fée"');
   });
 

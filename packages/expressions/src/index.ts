@@ -1,8 +1,10 @@
 export {
   applyDefaults,
   checkAttributeDefinition,
+  checkAttributeDefinitions,
   checkState,
   compileEntitySchema,
+  findCostlyPatterns,
 } from './attributes/attribute.js';
 export { functionNames } from './cel/functions/table.js';
 export { keepReadOrder } from './cel/values/cel-value.js';
@@ -48,6 +50,11 @@ export {
   findNestedTypes,
 } from './mistakes/find-contract-mistakes.js';
 export {
+  type AttributeText,
+  findUnknownAttributes,
+  type SearchedSchema,
+} from './mistakes/find-unknown-attributes.js';
+export {
   findUndeclaredInputs,
   findUnreadEntities,
   findUnreadHistory,
@@ -74,6 +81,7 @@ export {
   type Evaluation,
   evaluateTemplate,
   failureDetail,
+  type TemplateFailure,
 } from './templates/evaluate-template.js';
 export { isPlaceholder } from './templates/find-placeholders.js';
 export {

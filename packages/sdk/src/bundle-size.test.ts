@@ -23,20 +23,20 @@ async function sizeOf(...parts: readonly string[]): Promise<number> {
   return gzipSync(outputFiles[0]?.contents ?? '').length;
 }
 
-it('costs a page 13.8 kB, and 2.5 kB more where it verifies', async () => {
+it('costs a page 13.9 kB, and 2.5 kB more where it verifies', async () => {
   const client = await sizeOf('./index.ts');
-  expect(client).toBeLessThanOrEqual(13_800);
+  expect(client).toBeLessThanOrEqual(13_900);
   const all = await sizeOf('./index.ts', './verification/verify-history.ts');
   expect(all - client).toBeLessThanOrEqual(2_500);
 });
 
-it('costs a page that checks decisions 190 kB more, and takes nothing of Node', () => {
+it('costs a page that checks decisions 192 kB more, and takes nothing of Node', () => {
   const folder = mkdtempSync(join(tmpdir(), 'orrery-decisions-'));
   try {
     const file = join(folder, 'bundle.js');
     execFileSync(process.execPath, [join(import.meta.dirname, '../bundle-decisions.js'), file]);
     const bundle = readFileSync(file, 'utf8');
-    expect(gzipSync(bundle).length).toBeLessThanOrEqual(190_000);
+    expect(gzipSync(bundle).length).toBeLessThanOrEqual(192_000);
     expect(bundle).not.toMatch(/(from|import)\s*\(?["'](node:|crypto)/);
   } finally {
     rmSync(folder, { recursive: true });

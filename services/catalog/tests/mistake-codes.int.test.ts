@@ -53,7 +53,13 @@ const LARGE: Partial<Record<MistakeCode, object>> = {
  * JSON that the bus carries has no such numbers, and the gateway counts its values. The others need a deployment: see
  * `mistakes.int.test.ts` and the runtime's `messages.int.test.ts`.
  */
-const ELSEWHERE = ['number_out_of_range', 'too_many_values', 'price_raised', 'pay_to_address_missing'];
+const ELSEWHERE = [
+  'number_out_of_range',
+  'too_many_values',
+  'price_raised',
+  'pay_to_address_missing',
+  'event_not_bound',
+];
 
 describe('docs/mistakes.md', () => {
   let catalog: RunningTestCatalog;

@@ -351,6 +351,11 @@ describe('mistakes in a version', () => {
       '/readHistory/events/0: The world has no event "audience". Nothing of it is remembered.',
     ],
     [
+      'an event that is to follow, and is not there',
+      direct({ 'horse:H1': { wins: 1 } }, { followUps: [{ event: 'audience', after: 'PT5M' }] }),
+      '/followUps/0/event: The world has no event "audience". Executions that follow fail unless it is bound.',
+    ],
+    [
       'a path as the name of an attribute',
       direct({ 'horse:H1': { 'stats.speed': 1 } }),
       `${inTemplate('horse:H1/stats.speed')}: "stats.speed" is no path: a value of this very name is stored. To change "speed" inside "stats" write "stats": { "$merge": { "speed": … } }.`,
@@ -440,6 +445,16 @@ describe('mistakes in a version', () => {
       'a price that nobody is asked to pay',
       { behaviorPrompt: 'Race.', executionSettings: { visibility: 'admin', priceUsd: 1 } },
       '/executionSettings/priceUsd: The price has no effect with the visibility "admin". Set the visibility "public".',
+    ],
+    [
+      'a misspelt attribute in a condition',
+      { behaviorPrompt: 'Race.', readEntities: [{ schema: 'horse', where: 'instance.sped > 3' }] },
+      '/readEntities/0/where: The entity schema "horse" has no attribute "sped". Did you mean "speed"?',
+    ],
+    [
+      'an order by an attribute that is not there',
+      { behaviorPrompt: 'Race.', readEntities: [{ schema: 'horse', orderBy: 'won desc, speed', limit: 3 }] },
+      '/readEntities/0/orderBy: The entity schema "horse" has no attribute "won".',
     ],
     [
       'a guard on a misspelt attribute',

@@ -62,6 +62,7 @@ export async function startFakeRuntime(bus: Bus, journals = new Map<string, Jour
   const hidden = new Set<string>();
   const forks = new Set<string>();
   const untold = new Set<string>();
+  let bound: readonly string[] | undefined = ['race', 'sale'];
   let now = Date.now;
   await bus.serve(used, {
     'journal.range': async ({ deployment, after, limit }) => {
@@ -103,13 +104,15 @@ export async function startFakeRuntime(bus: Bus, journals = new Map<string, Jour
       const entries = journals.get(deployment);
       const last = entries?.at(-1);
       if (last === undefined) throw new ServiceError('deployment_not_found');
+      if (bound === undefined) throw new ServiceError('unavailable');
+      const ids = { bindingId: 1, versionId: 1, eventVersion: 1 };
       return {
         ...{
           deployment,
           worldId: 1,
           worldAddress: last.worldAddress,
           isPaused: false,
-          bindings: [],
+          bindings: bound.map((event) => ({ ...ids, event })),
         },
         isDeleted: last.kind === 'deleted',
         entries: lossesOf(entries ?? []),
@@ -171,6 +174,10 @@ export async function startFakeRuntime(bus: Bus, journals = new Map<string, Jour
     },
     /** Deployments whose heads it does not tell. */
     untold,
+    /** The events that deployments bind; undefined: it does not tell. */
+    setBound: (events: readonly string[] | undefined) => {
+      bound = events;
+    },
     /** Deployments that are what-if forks. */
     forks,
     /** Adds an entry without telling anyone. */

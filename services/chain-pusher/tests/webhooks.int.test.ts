@@ -326,6 +326,32 @@ describe('the operations', () => {
     expect((await house.call('webhooks.list', { params, query: { page: 1, limit: 20 } })).data).toEqual([]);
   });
 
+  it('warn of events that the deployment does not bind, and take them', async () => {
+    const { house, params, receiver, of } = await webhookHouse();
+    const created = (events: readonly string[] | null) =>
+      house.call('webhooks.create', { params, body: { url: `${receiver.url}/hook`, events } });
+    const { data, warnings } = await created(['race', 'slae', 'weather']);
+    expect(data.events).toEqual(['race', 'slae', 'weather']);
+    expect(warnings).toEqual([
+      {
+        ...{ pointer: '/events/1', code: 'event_not_bound', suggestion: 'Write "sale".' },
+        message:
+          'The event "slae" is not bound. Did you mean "sale"? Nothing of it is sent until the deployment binds it.',
+      },
+      {
+        ...{ pointer: '/events/2', code: 'event_not_bound', suggestion: expect.stringMatching(/^Bind /) },
+        message: 'The event "weather" is not bound. Nothing of it is sent until the deployment binds it.',
+      },
+    ]);
+    const change = async (body: object) => house.call('webhooks.update', { ...of(data.id), body });
+    expect(await change({ events: ['slae'] })).toMatchObject({ warnings: [{ pointer: '/events/0' }] });
+    for (const body of [{ events: ['sale'] }, { events: null }, { status: 'failed' }])
+      expect(await change(body)).not.toHaveProperty('warnings');
+    // A runtime that says nothing of its bindings is waited for by no webhook.
+    house.runtime.setBound(undefined);
+    expect(await created(['slae'])).not.toHaveProperty('warnings');
+  });
+
   it('say that the secret of a webhook is to be replaced where no key opens the first answer', async () => {
     const { house, params, receiver, pusher, boot } = await webhookHouse();
     const create = () =>

@@ -66,8 +66,8 @@ export function planChanges(
   stored: StoredWorld | undefined,
   options: PlanOptions,
 ): Plan {
-  const schemas = changesOf('schema', folder.schemas, stored?.schemas ?? []);
-  const events = changesOf('event', folder.events, stored?.events ?? []);
+  const schemas = changesOf(folder.schemas, stored?.schemas ?? []);
+  const events = changesOf(folder.events, stored?.events ?? []);
   const changedSchemas = new Set(schemas.changed.map(({ to }) => to.name));
   const changes: Change[] = [
     ...worldChanges(folder, stored),
@@ -94,30 +94,31 @@ export function planChanges(
 function worldChanges({ world: to }: WorldContent, stored: StoredWorld | undefined): Change[] {
   if (stored === undefined) return [{ what: 'create world', name: to.name, to }];
   const from = stored.world;
-  return isDeepStrictEqual(from, to) ? [] : [{ what: 'change world', name: to.name, from, to }];
+  return saysTheSame(to, from) ? [] : [{ what: 'change world', name: to.name, from, to }];
 }
 
-function changesOf<T extends SchemaDefinition | EventDefinition>(
-  kind: 'schema' | 'event',
-  wanted: readonly T[],
-  stored: readonly T[],
-) {
+function changesOf<T extends SchemaDefinition | EventDefinition>(wanted: readonly T[], stored: readonly T[]) {
   const before = new Map(stored.map((one) => [one.name, one]));
   const names = new Set(wanted.map(({ name }) => name));
   return {
     created: wanted.filter(({ name }) => !before.has(name)),
     changed: wanted.flatMap((to) => {
       const found = before.get(to.name);
-      if (found === undefined) return [];
-      const from = kind === 'schema' ? inOrderOf(to, found) : found;
-      return isDeepStrictEqual(from, to) ? [] : [{ from, to }];
+      if (found === undefined || saysTheSame(to, found)) return [];
+      return [{ from: inOrderOf(to, found), to }];
     }),
     gone: stored.map(({ name }) => name).filter((name) => !names.has(name)),
   };
 }
 
+/** Whether a definition in a file says what is stored: applying it changes nothing. */
+export const saysTheSame = <T extends WorldDefinition | SchemaDefinition | EventDefinition>(
+  wanted: T,
+  stored: T,
+): boolean => isDeepStrictEqual(inOrderOf(wanted, stored), wanted);
+
 /** The order of attributes is that of their creation and cannot be changed, so it is no difference. */
-function inOrderOf<T extends SchemaDefinition | EventDefinition>(wanted: T, stored: T): T {
+function inOrderOf<T extends WorldDefinition | SchemaDefinition | EventDefinition>(wanted: T, stored: T): T {
   if (!('attributes' in stored) || !('attributes' in wanted)) return stored;
   const positions = new Map((wanted.attributes ?? []).map(({ name }, at) => [name, at]));
   const positionOf = ({ name }: { readonly name: string }) => positions.get(name) ?? positions.size;

@@ -5,10 +5,13 @@ import { StartupError } from '@orrery/service-kit';
 import type { z } from 'zod';
 import { type ReadYaml, readYaml } from '../documents/yaml-text.js';
 import {
+  type EventDefinition,
+  type SchemaDefinition,
   toEventDefinition,
   toSchemaDefinition,
   toWorldDefinition,
   type WorldContent,
+  type WorldDefinition,
 } from './definitions.js';
 
 /** Files of definitions; others may stand beside them. */
@@ -73,6 +76,40 @@ export async function nameInFolder(folder: string): Promise<string | undefined> 
 }
 
 const isWorldFile = (file: string): boolean => file.replace(ENDING, '') === 'world';
+
+/** A definition in a file of a folder. */
+export interface FiledDefinition {
+  readonly kind: DefinitionKind;
+  /** In the folder, as in `schemas/horse.yaml`. */
+  readonly file: string;
+  readonly definition: WorldDefinition | SchemaDefinition | EventDefinition;
+}
+
+/** The definitions in those files of a folder that can be read. */
+export async function definitionsIn(folder: string): Promise<FiledDefinition[]> {
+  const readBelow = async <T extends z.ZodType>(
+    { kind, below, schema }: { kind: DefinitionKind; below: string; schema: T },
+    toDefinition: (body: z.output<T>) => FiledDefinition['definition'],
+  ) => {
+    const names = await readdir(join(folder, below)).catch(() => []);
+    const meant = names.filter((name) => ENDING.test(name) && (kind !== 'world' || isWorldFile(name)));
+    const read = meant.sort().map(async (name): Promise<FiledDefinition[]> => {
+      const path = join(folder, below, name);
+      const text = await readFile(path, 'utf8');
+      const definition = toDefinition(schema.parse(readYaml(text, path).value));
+      return [{ kind, file: kind === 'world' ? name : `${below}/${name}`, definition }];
+    });
+    return (await Promise.all(read.map((one) => one.catch(() => [])))).flat();
+  };
+  const found = await Promise.all([
+    readBelow({ kind: 'world', below: '.', schema: createWorldBody }, toWorldDefinition),
+    readBelow({ kind: 'schema', below: 'schemas', schema: createEntitySchemaBody }, toSchemaDefinition),
+    readBelow({ kind: 'event', below: 'events', schema: eventFile }, (event) =>
+      toEventDefinition(event, event),
+    ),
+  ]);
+  return found.flat();
+}
 
 async function readFiles(
   folder: string,

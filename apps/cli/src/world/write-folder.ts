@@ -1,16 +1,18 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { toNfc } from '@orrery/contracts';
 import { StartupError } from '@orrery/service-kit';
 import { writeYaml } from '../documents/yaml-text.js';
 import type { WorldContent } from './definitions.js';
-import { ENDING } from './read-folder.js';
+import { saysTheSame } from './plan-changes.js';
+import { type DefinitionKind, definitionsIn, ENDING, type FiledDefinition } from './read-folder.js';
 
 export type FileFormat = 'yaml' | 'json';
 
 /**
- * Writes a world as files and removes those of definitions that it no longer has. Resolves with the removed ones.
+ * Writes a world as files and removes those of definitions that it no longer has. Resolves with the removed ones. A file that
+ * says the same already stays as it is, with its name, its comments and its order.
  * @param isItsOwn whether the folder is known to hold this world; else no file in it is removed or overwritten
  * @throws StartupError before anything is written, naming the files that are in the way
  */
@@ -19,18 +21,48 @@ export async function writeFolder(
   content: WorldContent,
   { format, isItsOwn }: { readonly format: FileFormat; readonly isItsOwn: boolean },
 ): Promise<string[]> {
+  const kept = keptOf(isItsOwn ? await definitionsIn(folder) : [], content, format);
   const texts = new Map([
-    [`world.${format}`, textOf(content.world, format)],
-    ...filesOf('schemas', content.schemas, format),
-    ...filesOf('events', content.events, format),
+    ...(kept.world.has(content.world.name)
+      ? []
+      : [[`world.${format}`, textOf(content.world, format)] as const]),
+    ...filesOf('schemas', content.schemas, format, kept.schema),
+    ...filesOf('events', content.events, format, kept.event),
   ]);
-  const { taken, respelt, stale } = sortFiles(await filesIn(folder), texts.keys());
+  const names = [kept.world, kept.schema, kept.event].flatMap((files) => [...files.values()]);
+  const { taken, respelt, stale } = sortFiles(await filesIn(folder), [...names, ...texts.keys()]);
   if (!isItsOwn && taken.length > 0) throw inTheWay(folder, taken);
   for (const below of ['schemas', 'events']) await mkdir(join(folder, below), { recursive: true });
   for (const file of respelt) await rm(join(folder, file));
   for (const [file, text] of texts) await writeFile(join(folder, file), text);
   for (const file of stale) await rm(join(folder, file));
   return [...respelt, ...stale];
+}
+
+/** Files by the names of the definitions in them. */
+type FilesByName = ReadonlyMap<string, string>;
+
+/** The files of this format that say what is stored; of one definition the first. */
+export function keptOf(
+  files: readonly FiledDefinition[],
+  { world, schemas, events }: WorldContent,
+  format: FileFormat,
+): Record<DefinitionKind, FilesByName> {
+  const ending = format === 'json' ? /\.json$/ : /\.ya?ml$/;
+  const keptOfKind = (kind: DefinitionKind, stored: readonly FiledDefinition['definition'][]) => {
+    const byName = new Map(stored.map((one) => [one.name, one]));
+    const saying = files.filter(({ kind: its, file, definition }) => {
+      const found = byName.get(definition.name);
+      return its === kind && ending.test(file) && found !== undefined && saysTheSame(definition, found);
+    });
+    // The last of equal keys stays in a map.
+    return new Map(saying.map(({ file, definition }) => [definition.name, file] as const).reverse());
+  };
+  return {
+    world: keptOfKind('world', [world]),
+    schema: keptOfKind('schema', schemas),
+    event: keptOfKind('event', events),
+  };
 }
 
 /**
@@ -64,9 +96,15 @@ function inTheWay(folder: string, files: readonly string[]): StartupError {
 
 const MOST_SHOWN = 5;
 
-function filesOf(below: string, definitions: readonly { readonly name: string }[], format: FileFormat) {
-  const taken = new Set<string>();
-  return definitions.map((definition): [string, string] => {
+function filesOf(
+  below: string,
+  definitions: readonly { readonly name: string }[],
+  format: FileFormat,
+  kept: FilesByName,
+) {
+  const taken = new Set([...kept.values()].map((file) => foldedName(basename(file).replace(ENDING, ''))));
+  const written = definitions.filter(({ name }) => !kept.has(name));
+  return written.map((definition): [string, string] => {
     const name = fileNameOf(definition.name, taken);
     taken.add(name.toLowerCase());
     return [`${below}/${name}.${format}`, textOf(definition, format)];

@@ -7,7 +7,7 @@ import { useSchemas } from '../api/worlds.js';
 import { NewInstance } from '../live/new-instance.js';
 import { Button, ButtonLink } from '../ui/button.js';
 import { Form, named, SelectField, TextField } from '../ui/field.js';
-import { Await, ErrorNote, Progress } from '../ui/messages.js';
+import { Await, ErrorNote, Progress, Said } from '../ui/messages.js';
 import { Card, Empty, Section } from '../ui/page.js';
 import { usePageSearch } from '../ui/search-values.js';
 import { useSettled } from '../ui/settled.js';
@@ -162,7 +162,14 @@ function Found({ query, schema, canChange, order, onOrder }: FoundProps) {
     );
   if (found.data === undefined) return <Progress label="Loading the instances" />;
   const total = found.data.pages[0]?.total ?? rows.length;
-  if (rows.length === 0) return <Nothing isAll={query.where === undefined} schema={schema.name} />;
+  const said = <Said said={{ warnings: found.data.pages[0]?.warnings }} />;
+  if (rows.length === 0)
+    return (
+      <>
+        {said}
+        <Nothing isAll={query.where === undefined} schema={schema.name} />
+      </>
+    );
   const tick = (instance: EntityInstance) => {
     const next = new Map(chosen);
     if (!next.delete(instance.instanceId)) next.set(instance.instanceId, instance);
@@ -170,6 +177,7 @@ function Found({ query, schema, canChange, order, onOrder }: FoundProps) {
   };
   return (
     <>
+      {said}
       <div className="mb-2 flex min-h-8 flex-wrap items-center gap-3 text-sm text-muted" role="status">
         {total.toLocaleString('en')} {total === 1 ? 'instance' : 'instances'}
         {ticked.length > 0 && <DeleteInstances instances={ticked} onDone={() => setChosen(new Map())} />}

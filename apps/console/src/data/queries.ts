@@ -31,12 +31,12 @@ export function useFound(ref: DeploymentRef, { schema, where, orderBy }: DataQue
         ...(where !== undefined && { where }),
         ...cursor,
       };
-      const { data, pagination } = await orrery.answer('get', INSTANCES, {
+      const { data, pagination, warnings } = await orrery.answer('get', INSTANCES, {
         path: deploymentPath(ref),
         query,
         signal,
       });
-      return { data, total: pagination.total, next: 'next' in pagination ? pagination.next : null };
+      return { data, total: pagination.total, next: 'next' in pagination ? pagination.next : null, warnings };
     },
     initialPageParam: null as string | null,
     getNextPageParam: ({ next }) => next,

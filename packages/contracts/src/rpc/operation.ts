@@ -159,6 +159,19 @@ export const withETag = <O extends object, S extends z.core.$ZodLooseShape>(
   operation: O & { reply: z.ZodObject<S, z.core.$strict> },
 ) => ({ ...operation, reply: operation.reply.extend({ etag }) });
 
+/** The same reading operation, whose answers tell likely mistakes in what was asked for. */
+export const withAdvice = <O extends object, S extends z.core.$ZodLooseShape>(
+  operation: O & { reply: z.ZodObject<S, z.core.$strict> },
+) => ({
+  ...operation,
+  reply: operation.reply.extend({
+    warnings: warnings.describe(
+      'Likely mistakes in what was asked for, which is answered all the same. Told to the owner of the deployment; absent ' +
+        'without any.',
+    ),
+  }),
+});
+
 const pageOf = <D extends z.ZodType, P extends z.ZodType>(item: D, pages: P) =>
   z.strictObject({
     data: z.array(item).max(MAX_LIMIT).describe('The items of this page.'),

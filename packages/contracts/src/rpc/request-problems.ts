@@ -79,8 +79,9 @@ function messageOf(issue: z.core.$ZodIssue, input: unknown): string {
   const found = `found ${shownValue(input)}.`;
   if (issue.code === 'too_small' || issue.code === 'too_big') return `${issue.message}; ${found}`;
   if (issue.code !== 'invalid_value') return sentence(issue.message);
+  if (typeof input !== 'string') return `${issue.message}; ${found}`;
   const allowed = issue.values.filter((value) => typeof value === 'string');
-  return `${issue.message}; ${found}${didYouMean(String(input), allowed)}`;
+  return `${issue.message}; ${found}${didYouMean(input, allowed)}`;
 }
 
 /** Requests hold no `undefined`: where zod received it, something is missing. */

@@ -15,7 +15,7 @@ import {
 } from '../records/fields.js';
 import { pageQuery } from '../records/pagination.js';
 import { ifMatch } from '../rpc/entity-tag.js';
-import { operationsAt, requestPath, withETag } from '../rpc/operation.js';
+import { operationsAt, requestPath, withAdvice, withETag } from '../rpc/operation.js';
 import { pastSeq } from './past-seq.js';
 import { eitherPagination, instanceQuery } from './queries.js';
 
@@ -75,11 +75,9 @@ const whichSchema = z.strictObject({
   ),
 });
 export const instanceRpcs = {
-  'instances.list': all.list(
-    '',
-    'List or search entity instances, now or at an earlier position of the history',
-    {
-      errors: ['entity_instance_not_found', 'history_broken', 'query_too_costly'],
+  'instances.list': withAdvice(
+    all.list('', 'List or search entity instances, now or at an earlier position of the history', {
+      errors: ['entity_instance_not_found', 'history_broken', 'query_too_costly', 'conflicting_fields'],
       pagination: eitherPagination,
       query: z.strictObject({
         entitySchema: schemaName.describe('Only instances of this entity schema.'),
@@ -96,7 +94,7 @@ export const instanceRpcs = {
         limit: pageQuery.shape.limit,
       }),
       item: instanceRecord,
-    },
+    }),
   ),
   'instances.create': withETag(
     all.create('Create an entity instance', {

@@ -82,7 +82,13 @@ export const lifecycleRpcs = {
   'deployments.authorize': rpc({
     errors: ['deployment_not_found', 'forbidden'],
     request: z.object({ params: deploymentPath, relation: z.enum(['visible', 'owner']) }),
-    reply: z.object({ deployment: address, isPaused: z.boolean(), lifecycle: lifecycleHead }),
+    reply: z.object({
+      deployment: address,
+      isPaused: z.boolean(),
+      lifecycle: lifecycleHead,
+      /** The caller owns it, or it is `isCodePublic`. A runtime of an earlier release does not say. */
+      seesCode: z.boolean().optional(),
+    }),
   }),
 };
 

@@ -51,7 +51,10 @@ export const liveContract = defineContract('gateway', {
       headers: z.strictObject({
         'last-event-id': z
           .string()
-          .regex(/^(0|[1-9]\d{0,14})$/, 'The id of the last received event is required.')
+          .regex(
+            /^(0|[1-9]\d{0,14})$/,
+            'The id of the last received event is required: at most 15 digits without leading zeros, such as 42.',
+          )
           .optional()
           .describe(
             'The `id` of the last event that was received: the stream goes on after it without a gap. Absent: it begins now.',

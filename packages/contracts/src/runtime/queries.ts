@@ -3,7 +3,7 @@ import { jsonObject } from '../json/json-schemas.js';
 import { DEPLOYMENT_PATH, deploymentPath, IN_DEPLOYMENT } from '../names/names.js';
 import { count, ordinal, soughtName, soughtNameInQuery, storedName } from '../records/fields.js';
 import { MAX_LIMIT, pagination } from '../records/pagination.js';
-import { operationsAt } from '../rpc/operation.js';
+import { operationsAt, withAdvice } from '../rpc/operation.js';
 import { pastSeq } from './past-seq.js';
 
 /** Characters of a condition, and of an order. */
@@ -141,18 +141,24 @@ const one = operationsAt(`${DEPLOYMENT_PATH}/entity-instances/:instanceId/rank`,
 });
 
 export const queryRpcs = {
-  'instances.aggregate': aggregates.read('', 'Count, add up and group entity instances', {
-    errors: queryErrors,
-    query: aggregateQuery,
-    data: z.array(aggregateRecord).max(MAX_GROUPS),
-  }),
-  'instances.rank': one.read('', 'Get the place of an entity instance in an order', {
-    errors: queryErrors,
-    query: z.strictObject({
-      entitySchema: needed,
-      orderBy,
-      atSeq: pastSeq.describe('The place that it had after this entry of the journal. Absent: as it is now.'),
+  'instances.aggregate': withAdvice(
+    aggregates.read('', 'Count, add up and group entity instances', {
+      errors: queryErrors,
+      query: aggregateQuery,
+      data: z.array(aggregateRecord).max(MAX_GROUPS),
     }),
-    data: instanceRank,
-  }),
+  ),
+  'instances.rank': withAdvice(
+    one.read('', 'Get the place of an entity instance in an order', {
+      errors: queryErrors,
+      query: z.strictObject({
+        entitySchema: needed,
+        orderBy,
+        atSeq: pastSeq.describe(
+          'The place that it had after this entry of the journal. Absent: as it is now.',
+        ),
+      }),
+      data: instanceRank,
+    }),
+  ),
 };

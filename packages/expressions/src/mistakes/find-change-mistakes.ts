@@ -17,7 +17,7 @@ import { COMPARISONS, comparable } from '../messages/comparisons.js';
 import { quoted } from '../messages/error-text.js';
 import { type AttributeInTemplate, attributesIn, changesIn } from '../mutations/changes-in-template.js';
 import { readOperator } from '../mutations/mutation.js';
-import { PATTERN_WORK, type PatternWork } from '../patterns/pattern.js';
+import { PATTERN_WORK, type PatternWork, patternCost } from '../patterns/pattern.js';
 import { foundText } from '../schemas/keywords/validation.js';
 import { findPlaceholders, isPlaceholder } from '../templates/find-placeholders.js';
 import { referencesOf, type TemplateReference, textsIn } from './template-references.js';
@@ -85,11 +85,25 @@ function unfit(
 
 const compiled = new WeakMap<AttributeShape, ReturnType<typeof compileAttribute>>();
 
-/** A template may set one attribute ten thousand times. */
-function compiledOnce(attribute: AttributeShape): ReturnType<typeof compileAttribute> {
-  const known = compiled.get(attribute) ?? compileAttribute(attribute);
-  compiled.set(attribute, known);
-  return known;
+/** Of the work on patterns, in instructions × characters, what a unit of compiling one takes. */
+const WORK_OF_COST = 0.5;
+
+/**
+ * A template may set one attribute ten thousand times, or thousands of attributes once: compiling is charged, too. Undefined:
+ * the work is used up.
+ */
+function compiledOnce(
+  attribute: AttributeShape,
+  work: PatternWork,
+): ReturnType<typeof compileAttribute> | undefined {
+  const known = compiled.get(attribute);
+  if (known !== undefined) return known;
+  const pattern = attribute.constraints?.pattern;
+  if (pattern !== undefined) work.left -= patternCost(pattern) * WORK_OF_COST;
+  if (work.left < 0) return undefined;
+  const made = compileAttribute(attribute);
+  compiled.set(attribute, made);
+  return made;
 }
 
 /** A text around placeholders is a text whatever they give; nothing else is known of it. Null removes the attribute. */
@@ -100,7 +114,7 @@ function literalProblems(
   work: PatternWork,
 ): FieldProblem[] {
   if (value === null || isPlaceholder(value)) return [];
-  const misfit = compiledOnce(attribute).check(value, work);
+  const misfit = compiledOnce(attribute, work)?.check(value, work);
   const isOpen = typeof value === 'string' && value.includes('{{');
   if (misfit === undefined || misfit.code === 'too_complex') return [];
   if (isOpen && misfit.code !== 'wrong_type') return [];

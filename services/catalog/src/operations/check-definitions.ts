@@ -35,13 +35,17 @@ async function checkDefinitions(
   const problems: FieldProblem[] = [
     ...repeated(entitySchemas, '/entitySchemas', 'entity_schema_exists'),
     ...repeated(events, '/events', 'event_exists'),
-    ...entitySchemas.flatMap((schema, at) =>
-      problemsOf(`/entitySchemas/${at}`, () => {
+  ];
+  for (const [at, schema] of entitySchemas.entries()) {
+    // Large definitions take their time; other requests get theirs.
+    await setImmediate();
+    problems.push(
+      ...problemsOf(`/entitySchemas/${at}`, () => {
         refuseLargeTexts(schema, context.limits);
         attributesOf(schema.attributes ?? [], context.limits);
       }),
-    ),
-  ];
+    );
+  }
   const schemas = entitySchemas.map(({ name, attributes = [] }) => ({
     name,
     definition: attributes.map((attribute) => toDefinition(definedBy(attribute))),
@@ -49,7 +53,6 @@ async function checkDefinitions(
   const names = events.map(({ name }) => name);
   const warnings: FieldProblem[] = [];
   for (const [at, event] of events.entries()) {
-    // A large version takes its time; other requests get theirs.
     await setImmediate();
     problems.push(
       ...problemsOf(`/events/${at}`, () => {

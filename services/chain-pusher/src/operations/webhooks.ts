@@ -4,12 +4,17 @@ import {
   accountOf,
   type CallContext,
   type CreatedWebhook,
+  closest,
+  type FieldProblem,
+  fieldProblem,
   type Handlers,
   paginationOf,
   refuseDeepPage,
   runtimeContract,
   ServiceError,
   type webhookRpcs,
+  withWarnings,
+  writeInstead,
 } from '@orrery/contracts';
 import { keyedRequest } from '@orrery/database';
 import type { Clock } from '@orrery/service-kit';
@@ -100,7 +105,8 @@ export function webhookHandlers(dependencies: WebhookDependencies): Handlers<typ
       const keyed = keyedRequest(operation, key, body, call.caller, clock.now());
       const webhook = await createWebhook(db, keyed, made, body);
       changed(deployment);
-      return { data: { ...webhook, secret: openFirst(seal, webhook) } };
+      const warnings = await unboundEvents(dependencies, deployment, body.events, call);
+      return { data: { ...webhook, secret: openFirst(seal, webhook) }, ...withWarnings(warnings) };
     },
     'webhooks.get': async ({ params }, call) => ({
       data: toWebhookRecord(await findWebhook(db, await keyOf(params, call))),
@@ -110,7 +116,8 @@ export function webhookHandlers(dependencies: WebhookDependencies): Handlers<typ
       if (body.url !== undefined) refuseLiteral(body.url, allows);
       const row = await updateWebhook(db, key, body);
       deliveries?.changed(key.deployment);
-      return { data: toWebhookRecord(row) };
+      const warnings = await unboundEvents(dependencies, key.deployment, body.events, call);
+      return { data: toWebhookRecord(row), ...withWarnings(warnings) };
     },
     'webhooks.delete': async ({ params }, call) => {
       await deleteWebhook(db, await keyOf(params, call));
@@ -178,6 +185,30 @@ async function refuseFork(
   const { data } = await bus.call(runtimeContract.rpcs['deployments.get'], request, call);
   if (data.purpose === 'what_if')
     throw new ServiceError('what_if_refused', 'A what-if fork is quiet: nothing of it is sent to webhooks.');
+}
+
+/** Events that are told of as not bound: each is compared with all that are. */
+const MAX_TOLD = 20;
+
+/** Events that nothing is sent of while the deployment does not bind them. A warning is not worth a failure. */
+async function unboundEvents(
+  { bus }: Pick<WebhookDependencies, 'bus'>,
+  deployment: string,
+  events: readonly string[] | null | undefined,
+  call: CallContext,
+): Promise<FieldProblem[]> {
+  if (events == null) return [];
+  const request = { deployment, after: Number.MAX_SAFE_INTEGER };
+  const read = bus.call(runtimeContract.rpcs['lifecycle.read'], request, call);
+  const bound = await read.then(({ bindings }) => bindings.map(({ event }) => event)).catch(() => undefined);
+  if (bound === undefined) return [];
+  const unbound = events.flatMap((event, at) => (bound.includes(event) ? [] : [{ event, at }]));
+  return unbound.slice(0, MAX_TOLD).map(({ event, at }) => {
+    const meant = closest(event, bound);
+    const advice = meant === undefined ? '' : ` Did you mean "${meant}"?`;
+    const message = `The event "${event}" is not bound.${advice} Nothing of it is sent until the deployment binds it.`;
+    return fieldProblem(`/events/${at}`, 'event_not_bound', message, writeInstead(meant));
+  });
 }
 
 /** What a name leads to is checked whenever a connection is made. @throws `validation_failed` */

@@ -50,7 +50,7 @@ export interface WorldAround {
   readonly named: readonly NamedSchema[];
   /** The names of all schemas; they need to be known only if one of these is not there. */
   readonly known: readonly string[];
-  /** The names of all events; they need to be known only if it names any that it remembers. */
+  /** The names of all events; they need to be known only if it names any. */
   readonly events: readonly string[];
 }
 

@@ -103,7 +103,7 @@ interface ReadContract {
 function readContract(pointer: string, schema: JsonObject | null): ReadContract {
   if (schema === null) return { problems: [] };
   const mistakes = findContractMistakes(schema);
-  const compiled = compileContract(schema);
+  const compiled = compileContract(schema, { isNew: true });
   if (compiled.ok) return { contract: compiled.contract, problems: below(pointer, mistakes) };
   return { problems: below(pointer, mistakes.length > 0 ? mistakes : compiled.problems) };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { EMPTY_VERSION, type StoredVersion } from '../definitions/stored-version.js';
-import { priceOf, priceWarnings, versionWarnings } from './version-warnings.js';
+import { eventsNamed, priceOf, priceWarnings, versionWarnings } from './version-warnings.js';
 
 const horse = { name: 'horse', definition: [] };
 const ai: StoredVersion = {
@@ -14,6 +14,7 @@ const priced = (visibility: 'public' | 'admin', priceUsd?: number): StoredVersio
   executionSettings: { visibility, ...(priceUsd !== undefined && { priceUsd }) },
 });
 
+const FOLLOWING = [{ event: 'race' }, { cancel: 'next' }, { event: 'rcae', after: 'PT5M' }];
 const drand = { visibility: 'admin', randomness: 'drand' } as const;
 
 describe('versionWarnings', () => {
@@ -24,6 +25,7 @@ describe('versionWarnings', () => {
     ['literal_reference /behaviorPrompt', { ...ai, behaviorPrompt: 'Take {{ input.x }}.' }],
     ['without_effect /executionSettings/priceUsd', priced('admin', 1)],
     ['unknown_event /readHistory/events/1', { ...ai, readHistory: { last: 3, events: ['race', 'rcae'] } }],
+    ['unknown_event /followUps/2/event', { ...ai, followUps: FOLLOWING }],
     ['without_effect /executionSettings/randomness', { ...ai, executionSettings: drand }],
     ['without_effect /mutationSettings/template', { ...ai, mutationSettings: { mode: 'ai', template: {} } }],
   ])('warns of %s', (warning, version) => {
@@ -55,9 +57,28 @@ describe('versionWarnings', () => {
     });
   });
 
+  it('knows where a version names other events', () => {
+    expect(eventsNamed(ai)).toEqual([]);
+    const named = eventsNamed({ ...ai, readHistory: { last: 3, events: ['race'] }, followUps: FOLLOWING });
+    expect(named.map(({ name, pointer }) => `${name} ${pointer}`)).toEqual([
+      'race /readHistory/events/0',
+      'race /followUps/0/event',
+      'rcae /followUps/2/event',
+    ]);
+  });
+
+  it('says what becomes of executions that are to follow', () => {
+    const [warning] = versionWarnings({ ...ai, followUps: FOLLOWING }, [horse], ['race']);
+    expect(warning).toMatchObject({
+      message:
+        'The world has no event "rcae". Did you mean "race"? Executions that follow fail unless it is bound.',
+      suggestion: 'Write "race".',
+    });
+  });
+
   it('has nothing to say of a version that asks a model', () => {
     expect(versionWarnings(ai, [horse], ['race'])).toEqual([]);
-    const followUps = [{ event: 'next', after: 'PT{{ random.int(1, 6) }}H' }];
+    const followUps = [{ event: 'race', after: 'PT{{ random.int(1, 6) }}H' }];
     expect(versionWarnings({ ...ai, executionSettings: drand, followUps }, [horse], ['race'])).toEqual([]);
   });
 });

@@ -9,6 +9,7 @@ import {
 } from '@orrery/contracts';
 import {
   type AttributeNames,
+  type AttributeText,
   COMPARISONS,
   comparable,
   findDottedNames,
@@ -17,6 +18,7 @@ import {
   findLiteralValues,
   findMisspeltAttributes,
   findNestedTypes,
+  findUnknownAttributes,
   MAX_COMPARED,
   templateReferences,
 } from '@orrery/expressions';
@@ -29,7 +31,7 @@ import { attributesGuarded, type NamedSchema, TEMPLATE } from './names-in-versio
  * Likely mistakes that are allowed. Pointers are into the version.
  *
  * @param schemas those that the version names
- * @param events the names of all events of the world, if the version names any that it remembers
+ * @param events the names of all events of the world, if the version names any
  */
 export function versionWarnings(
   version: StoredVersion,
@@ -45,13 +47,14 @@ export function versionWarnings(
     ...settingWarnings(version),
     ...beaconWarnings(version),
     ...memoryWarnings(version),
-    ...forgottenEvents(version, events),
+    ...unknownEvents(version, events),
     ...runWarnings(version),
     ...templateWarnings(version, attributes),
     ...below(
       '/executionSettings/cron/input',
       findLiteralValues(version.executionSettings?.cron?.input ?? {}),
     ),
+    ...searchWarnings(version, attributes),
     ...guardWarnings(version, attributes),
     ...modelWarnings(version, attributes),
   ];
@@ -108,17 +111,35 @@ const memoryWarnings = ({ readHistory, readEntities }: StoredVersion): FieldProb
         ),
       ];
 
-/** An event that the world lacks may still be created, so it is no mistake. */
-function forgottenEvents({ readHistory }: StoredVersion, known: readonly string[]): FieldProblem[] {
+/** Events that the world lacks. They may still be created, so it is no mistake to name them. */
+function unknownEvents(version: StoredVersion, known: readonly string[]): FieldProblem[] {
   const compared = { left: COMPARISONS };
-  return (readHistory?.events ?? []).flatMap((name, at) => {
+  return eventsNamed(version).flatMap(({ name, pointer, effect }) => {
     if (known.includes(name)) return [];
     const names = comparable(known, compared);
-    const message = `${noSuch('The world', 'event', name, names)} Nothing of it is remembered.`;
-    const meant = writeInstead(closest(name, names));
-    return [fieldProblem(`/readHistory/events/${at}`, 'unknown_event', message, meant)];
+    const message = `${noSuch('The world', 'event', name, names)} ${effect}`;
+    return [fieldProblem(pointer, 'unknown_event', message, writeInstead(closest(name, names)))];
   });
 }
+
+/** The other events that a version names, with what happens where there is none of this name. */
+export const eventsNamed = ({ readHistory, followUps = [] }: StoredVersion) => [
+  ...(readHistory?.events ?? []).map((name, at) => ({
+    ...{ name, pointer: `/readHistory/events/${at}` },
+    effect: 'Nothing of it is remembered.',
+  })),
+  ...followUps.flatMap(({ event: name }, at) =>
+    name === undefined
+      ? []
+      : [
+          {
+            name,
+            pointer: `/followUps/${at}/event`,
+            effect: 'Executions that follow fail unless it is bound.',
+          },
+        ],
+  ),
+];
 
 /** Looked for without a regular expression, which would go through the rest of the text from each pair of braces. */
 function firstPlaceholder(text: string): string | undefined {
@@ -151,6 +172,23 @@ function templateWarnings({ mutationSettings }: StoredVersion, attributes: Attri
     ...findLiteralReferences(template),
     ...findMisspeltAttributes(template, templateReferences(template), attributes),
   ]);
+}
+
+/** Searches by attributes that their schema does not name. */
+function searchWarnings({ readEntities }: StoredVersion, attributes: AttributeNames): FieldProblem[] {
+  const compared = { left: COMPARISONS };
+  return readEntities.flatMap(({ schema, where, orderBy }, at) => {
+    const pointer = `/readEntities/${at}`;
+    const texts: AttributeText[] = [
+      ...(where === undefined
+        ? []
+        : [{ pointer: `${pointer}/where`, text: where, kind: 'condition' } as const]),
+      ...(orderBy === undefined
+        ? []
+        : [{ pointer: `${pointer}/orderBy`, text: orderBy, kind: 'list' } as const]),
+    ];
+    return findUnknownAttributes(texts, { schema, attributes: attributes.get(schema) ?? [] }, compared);
+  });
 }
 
 /** A guard on an attribute that nothing has guards nothing. */

@@ -14,7 +14,7 @@ import {
   versionRpcs,
 } from '@orrery/contracts';
 import { checkVersion, writeVersion } from '../../core/checks/check-version.js';
-import { priceOf, priceWarnings } from '../../core/checks/version-warnings.js';
+import { eventsNamed, priceOf, priceWarnings } from '../../core/checks/version-warnings.js';
 import { refuseInUse } from '../../core/claims.js';
 import {
   EMPTY_VERSION,
@@ -237,8 +237,7 @@ async function prepareVersion(
   const names = new Set([...linked, ...schemasInTemplate(definition)]);
   const named = await holdSchemas(trx, worldId, [...names]);
   const known = named.length < names.size ? await namesIn(trx, 'entity_schemas', worldId) : [];
-  const isRemembering = definition.readHistory?.events !== undefined;
-  const events = isRemembering ? await namesIn(trx, 'events', worldId) : [];
+  const events = eventsNamed(definition).length > 0 ? await namesIn(trx, 'events', worldId) : [];
   const { kinds, warnings } = checkVersion(written, { named, known, events }, now.getTime());
   refuseProblems(kinds, pointer);
   const links = named.filter(({ name }) => linked.includes(name));
