@@ -46,16 +46,35 @@ describeWithProgram('chromium', 'webhooks in the console', () => {
     await form.getByLabel('race_result').check();
     await form.getByRole('button', { name: 'Create' }).click();
     const shown = page.getByRole('dialog', { name: 'The secret of the webhook' });
-    const secret = (await shown.locator('code').textContent()) ?? '';
-    expect(secret).toMatch(/^whsec_/);
+    const first = (await shown.locator('code').textContent()) ?? '';
+    expect(first).toMatch(/^whsec_/);
     await expectSound(watched);
     // Nothing but its own button closes what is shown once.
     await page.keyboard.press('Escape');
     await page.mouse.click(5, 5);
     expect(await shown.getByRole('button', { name: 'Close' }).count()).toBe(0);
-    expect(await shown.getByText(secret).isVisible()).toBe(true);
+    expect(await shown.getByText(first).isVisible()).toBe(true);
     await shown.getByRole('button', { name: 'I have it' }).click();
     await page.getByText('all executions of race_result').waitFor();
+
+    const replace = async () => {
+      await page.getByRole('button', { name: 'New secret' }).click();
+      const question = page.getByRole('dialog', { name: 'Replace the secret?' });
+      await question.getByRole('button', { name: 'Replace' }).click();
+      return question;
+    };
+    await replace();
+    await shown.getByRole('button', { name: 'I have it' }).click();
+    const question = await replace();
+    await question
+      .getByText(/two secrets until/)
+      .first()
+      .waitFor();
+    await question.getByLabel('At once').check();
+    await question.getByRole('button', { name: 'Replace' }).click();
+    await shown.waitFor();
+    const secret = (await shown.locator('code').textContent()) ?? '';
+    await shown.getByRole('button', { name: 'I have it' }).click();
 
     await race();
     await vi.waitFor(() => expect(receiver.deliveries).toHaveLength(1));

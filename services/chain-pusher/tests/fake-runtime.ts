@@ -62,7 +62,7 @@ export async function startFakeRuntime(bus: Bus, journals = new Map<string, Jour
   const hidden = new Set<string>();
   const forks = new Set<string>();
   const untold = new Set<string>();
-  let bound: readonly string[] | undefined = ['race', 'sale'];
+  let bound: readonly string[] | 'never' | undefined = ['race', 'sale'];
   let now = Date.now;
   await bus.serve(used, {
     'journal.range': async ({ deployment, after, limit }) => {
@@ -105,6 +105,7 @@ export async function startFakeRuntime(bus: Bus, journals = new Map<string, Jour
       const last = entries?.at(-1);
       if (last === undefined) throw new ServiceError('deployment_not_found');
       if (bound === undefined) throw new ServiceError('unavailable');
+      if (bound === 'never') return new Promise<never>(() => undefined);
       const ids = { bindingId: 1, versionId: 1, eventVersion: 1 };
       return {
         ...{
@@ -174,8 +175,8 @@ export async function startFakeRuntime(bus: Bus, journals = new Map<string, Jour
     },
     /** Deployments whose heads it does not tell. */
     untold,
-    /** The events that deployments bind; undefined: it does not tell. */
-    setBound: (events: readonly string[] | undefined) => {
+    /** The events that deployments bind; undefined: it does not tell, and `never` not even that. */
+    setBound: (events: typeof bound) => {
       bound = events;
     },
     /** Deployments that are what-if forks. */

@@ -348,8 +348,10 @@ describe('the operations', () => {
     for (const body of [{ events: ['sale'] }, { events: null }, { status: 'failed' }])
       expect(await change(body)).not.toHaveProperty('warnings');
     // A runtime that says nothing of its bindings is waited for by no webhook.
-    house.runtime.setBound(undefined);
-    expect(await created(['slae'])).not.toHaveProperty('warnings');
+    for (const silent of [undefined, 'never'] as const) {
+      house.runtime.setBound(silent);
+      expect(await created(['slae'])).not.toHaveProperty('warnings');
+    }
   });
 
   it('say that the secret of a webhook is to be replaced where no key opens the first answer', async () => {

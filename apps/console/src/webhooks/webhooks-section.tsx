@@ -8,6 +8,7 @@ import { Actions, Confirm, Dialog, FormButton } from '../ui/dialog.js';
 import { actionsColumn, type Column, ListSection } from '../ui/table.js';
 import { Badge, CopyableCode, Failure, Time, type Tone } from '../ui/values.js';
 import { Deliveries } from './deliveries.js';
+import { NewSecret } from './new-secret.js';
 import { NewWebhook } from './new-webhook.js';
 
 type ShowSecret = (secret: string) => void;
@@ -102,7 +103,6 @@ function WebhookActions({ webhook, onSecret }: { webhook: Webhook; onSecret: Sho
     (orrery, isEnabled: boolean) => orrery.put(WEBHOOK, { path, body: { isEnabled } }),
     keys,
   );
-  const rotate = useChange((orrery) => orrery.post(`${WEBHOOK}/rotate-secret`, { path }), keys);
   const remove = useChange((orrery) => orrery.delete(WEBHOOK, { path }), keys);
   const isOff = webhook.state === 'disabled';
   return (
@@ -120,15 +120,9 @@ function WebhookActions({ webhook, onSecret }: { webhook: Webhook; onSecret: Sho
           Disable
         </Button>
       )}
-      <Confirm
-        verb="New secret"
-        size="small"
-        look="secondary"
-        title="Replace the secret?"
-        onConfirm={async () => onSecret((await rotate.mutateAsync()).secret)}
-      >
-        Deliveries are signed with the old secret too for a day.
-      </Confirm>
+      <FormButton verb="New secret" title="Replace the secret?" size="small" look="secondary">
+        {(close) => <NewSecret webhookId={webhook.id} onSecret={onSecret} onClose={close} />}
+      </FormButton>
       <Confirm verb="Remove" size="small" title="Remove the webhook?" onConfirm={() => remove.mutateAsync()}>
         Nothing more is sent to {webhook.url}, and the list of its deliveries is gone.
       </Confirm>

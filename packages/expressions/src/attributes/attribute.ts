@@ -206,12 +206,23 @@ const FITTING: Readonly<Record<AttributeType, readonly (typeof SPECIAL)[number][
 
 /**
  * What contradicts itself in an attribute (docs/schemas.md): a constraint on a type that it does not fit, bounds that leave
- * no value, a pattern that cannot be read, a default that breaks the constraints. Pointers are into the attribute.
+ * no value, a pattern that cannot be read, a default that breaks the constraints. Pointers are into the attribute. The pattern
+ * of a `saved` one may stay, whatever it takes to compile.
  */
-export function checkAttributeDefinition(
-  attribute: AttributeShape,
-  compile: PatternCompiler = compileNewPattern,
-): FieldProblem[] {
+export const checkAttributeDefinition = (attribute: AttributeShape, saved?: AttributeShape): FieldProblem[] =>
+  definitionProblems(attribute, compilerBeside(saved === undefined ? [] : [saved]));
+
+const compilerBeside = (saved: readonly AttributeShape[]): PatternCompiler => {
+  const patterns = patternsOf(saved);
+  return compilingOnce((source) =>
+    patterns.has(source) ? compilePattern(source) : compileNewPattern(source),
+  );
+};
+
+const patternsOf = (attributes: readonly AttributeShape[]): ReadonlySet<string> =>
+  new Set(attributes.flatMap(({ constraints }) => constraints?.pattern ?? []));
+
+function definitionProblems(attribute: AttributeShape, compile: PatternCompiler): FieldProblem[] {
   const constraints = attribute.constraints ?? {};
   const problems = [
     ...misplacedConstraints(attribute.type, constraints),
@@ -222,13 +233,21 @@ export function checkAttributeDefinition(
   return problems.length > 0 ? problems : defaultProblems(attribute, compile);
 }
 
-/** The same for all attributes of a new schema; pointers are into the list. Patterns that take too long together are not compiled. */
-export function checkAttributeDefinitions(attributes: readonly AttributeShape[]): FieldProblem[] {
-  const costly = findCostlyPatterns(attributes);
+/**
+ * The same for all attributes of a schema; pointers are into the list. Patterns that take too long together are not compiled,
+ * unless those of `saved` attributes do.
+ */
+export function checkAttributeDefinitions(
+  attributes: readonly AttributeShape[],
+  saved: readonly AttributeShape[] = [],
+): FieldProblem[] {
+  const patterns = patternsOf(saved);
+  const isNew = [...patternsOf(attributes)].some((pattern) => !patterns.has(pattern));
+  const costly = isNew ? findCostlyPatterns(attributes) : [];
   if (costly.length > 0) return costly;
-  const compile = compilingOnce(compileNewPattern);
+  const compile = compilerBeside(saved);
   return attributes.flatMap((attribute, index) =>
-    checkAttributeDefinition(attribute, compile).map((problem) => ({
+    definitionProblems(attribute, compile).map((problem) => ({
       ...problem,
       pointer: `/${index}${problem.pointer}`,
     })),

@@ -17,7 +17,7 @@ import {
   writeInstead,
 } from '@orrery/contracts';
 import { keyedRequest } from '@orrery/database';
-import type { Clock } from '@orrery/service-kit';
+import { answerInTime, type Clock } from '@orrery/service-kit';
 import type { AllowsAddress } from '../core/webhooks/address-rules.js';
 import type { Seal } from '../core/webhooks/seal.js';
 import { secretText } from '../core/webhooks/signature.js';
@@ -47,7 +47,7 @@ export interface WebhookDependencies {
   readonly db: Db;
   readonly bus: Pick<Bus, 'call'>;
   readonly allows: AllowsAddress;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Clock;
   /** Undefined where the operator has set no key. */
   readonly deliveries: Deliveries | undefined;
 }
@@ -189,18 +189,24 @@ async function refuseFork(
 
 /** Events that are told of as not bound: each is compared with all that are. */
 const MAX_TOLD = 20;
+/** A runtime that does not answer delays nothing longer, in milliseconds. */
+const ADVICE_MS = 1000;
 
 /** Events that nothing is sent of while the deployment does not bind them. A warning is not worth a failure. */
 async function unboundEvents(
-  { bus }: Pick<WebhookDependencies, 'bus'>,
+  { bus, clock }: Pick<WebhookDependencies, 'bus' | 'clock'>,
   deployment: string,
   events: readonly string[] | null | undefined,
   call: CallContext,
 ): Promise<FieldProblem[]> {
   if (events == null) return [];
   const request = { deployment, after: Number.MAX_SAFE_INTEGER };
-  const read = bus.call(runtimeContract.rpcs['lifecycle.read'], request, call);
-  const bound = await read.then(({ bindings }) => bindings.map(({ event }) => event)).catch(() => undefined);
+  const read = async () => {
+    const { bindings } = await bus.call(runtimeContract.rpcs['lifecycle.read'], request, call);
+    return bindings.map(({ event }) => event);
+  };
+  const none = () => undefined;
+  const bound = await answerInTime(read, { clock, timeoutMs: ADVICE_MS, late: none, failed: none });
   if (bound === undefined) return [];
   const unbound = events.flatMap((event, at) => (bound.includes(event) ? [] : [{ event, at }]));
   return unbound.slice(0, MAX_TOLD).map(({ event, at }) => {

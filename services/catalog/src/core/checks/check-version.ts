@@ -20,6 +20,8 @@ import { versionWarnings } from './version-warnings.js';
 /** A version as it is to be saved. */
 export interface WrittenVersion {
   readonly definition: StoredVersion;
+  /** What it takes the place of. */
+  readonly saved: StoredVersion;
   readonly spelling: ModeMapSpelling;
 }
 
@@ -41,7 +43,7 @@ export function writeVersion(
   const problems = bytes > maxBytes ? [fieldProblem('', 'too_large', message)] : [];
   refuseProblems([{ code: 'validation_failed', problems }], pointer);
   const spelling = body.stateChanges === undefined ? 'stateChangeSchema' : 'stateChanges';
-  return { definition, spelling };
+  return { definition, saved: current, spelling };
 }
 
 /** What a world has of that which a version names. */
@@ -56,7 +58,7 @@ export interface WorldAround {
 
 /** What is wrong with a version and what is likely to be, with pointers into it. @param now see `versionProblems` */
 export function checkVersion(
-  { definition, spelling }: WrittenVersion,
+  { definition, saved, spelling }: WrittenVersion,
   { named, known, events }: WorldAround,
   now: number,
 ): { kinds: ProblemKind[]; warnings: FieldProblem[] } {
@@ -70,7 +72,7 @@ export function checkVersion(
   });
   return {
     kinds: [
-      ...versionProblems(definition, now),
+      ...versionProblems(definition, now, saved),
       { code: 'unknown_entity_schema', problems: noSuchSchemas },
       { code: 'invalid_template', problems: unfitLiterals(definition, attributes) },
     ],

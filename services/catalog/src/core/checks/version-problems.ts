@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import {
   attributeName,
   closest,
@@ -26,7 +27,7 @@ import {
   SEARCH_NAMES,
   undeclaredStep,
 } from '@orrery/expressions';
-import type { StoredVersion } from '../definitions/stored-version.js';
+import { EMPTY_VERSION, type StoredVersion } from '../definitions/stored-version.js';
 import { below, type ProblemKind } from '../problems.js';
 import { followUpMistakes, wrongFollowUps } from './follow-up-mistakes.js';
 import { attributesGuarded, TEMPLATE } from './names-in-version.js';
@@ -41,11 +42,16 @@ import {
  * Finds on saving what would fail on the first execution, with pointers into the version; a later kind tells what can be
  * known in spite of the earlier ones. What depends on the schemas of the world is in `schemaProblems`.
  *
- * @param now milliseconds since the epoch: a schedule must fire after it.
+ * @param now milliseconds since the epoch: a schedule must fire after it
+ * @param saved the version that it takes the place of: what that has already may stay, whatever it costs
  */
-export function versionProblems(version: StoredVersion, now: number): ProblemKind[] {
-  const input = readContract('/inputSchema', version.inputSchema);
-  const output = readContract('/outputSchema', version.outputSchema);
+export function versionProblems(
+  version: StoredVersion,
+  now: number,
+  saved: StoredVersion = EMPTY_VERSION,
+): ProblemKind[] {
+  const input = readContract('/inputSchema', version.inputSchema, saved.inputSchema);
+  const output = readContract('/outputSchema', version.outputSchema, saved.outputSchema);
   const ofFilters = input.problems.length > 0 ? [] : wrongFilters(version, input.contract);
   const ofContracts = [...input.problems, ...output.problems, ...ofFilters, ...wrongSearches(version)];
   const ofTemplates = [
@@ -100,10 +106,10 @@ interface ReadContract {
 }
 
 /** Input and output must compile and mean what they say. */
-function readContract(pointer: string, schema: JsonObject | null): ReadContract {
+function readContract(pointer: string, schema: JsonObject | null, saved: JsonObject | null): ReadContract {
   if (schema === null) return { problems: [] };
   const mistakes = findContractMistakes(schema);
-  const compiled = compileContract(schema, { isNew: true });
+  const compiled = compileContract(schema, { isNew: !isDeepStrictEqual(schema, saved) });
   if (compiled.ok) return { contract: compiled.contract, problems: below(pointer, mistakes) };
   return { problems: below(pointer, mistakes.length > 0 ? mistakes : compiled.problems) };
 }

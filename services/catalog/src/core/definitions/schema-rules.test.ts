@@ -69,6 +69,21 @@ describe('checkAttribute', () => {
     expect(() => checkAttribute(definition)).toThrow(refused('validation_failed'));
     expect(() => checkAttribute({ ...definition, defaultValue: 1 })).not.toThrow();
   });
+
+  it('bounds what a pattern takes to compile, unless it is saved already', () => {
+    const name = { name: 'text', type: 'string' as const };
+    const saved = definedBy({
+      ...name,
+      constraints: { pattern: '^[\\p{L}\\p{M}\\p{N}\\p{P}\\p{S} ]{0,580}$' },
+    });
+    const other = definedBy({
+      ...name,
+      constraints: { pattern: '^[\\p{L}\\p{M}\\p{N}\\p{P}\\p{S} ]{0,581}$' },
+    });
+    expect(() => checkAttribute(saved)).toThrow(refused('validation_failed'));
+    expect(() => checkAttribute({ ...saved, indexed: true }, saved)).not.toThrow();
+    expect(() => checkAttribute(other, saved)).toThrow(refused('validation_failed'));
+  });
 });
 
 describe('the attributes of a new schema', () => {

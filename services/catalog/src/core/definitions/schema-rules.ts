@@ -44,10 +44,11 @@ export const changedBy = (
 
 /**
  * Refuses an inconsistent attribute: a default that violates its own constraints, min above max, an invalid pattern, a
- * constraint of another type. @throws ServiceError `validation_failed` with pointers
+ * constraint of another type. The pattern of a saved one may stay, whatever it costs.
+ * @throws ServiceError `validation_failed` with pointers
  */
-export function checkAttribute(definition: StoredAttribute): void {
-  refuse(checkAttributeDefinition(definition));
+export function checkAttribute(definition: StoredAttribute, saved?: StoredAttribute): void {
+  refuse(checkAttributeDefinition(definition, saved));
 }
 
 /**

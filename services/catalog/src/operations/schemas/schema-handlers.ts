@@ -178,8 +178,9 @@ export function attributeHandlers(context: CatalogContext): Handlers<typeof attr
         const row = await editAttributes(change, params, async (schema) => {
           const current = await findAttribute(change.trx, schema, params.name);
           refuseChanged(headers['if-match'], toAttributeRecord(current));
-          const definition = changedBy(toStoredAttribute(current), body);
-          checkAttribute(definition);
+          const saved = toStoredAttribute(current);
+          const definition = changedBy(saved, body);
+          checkAttribute(definition, saved);
           return replaceAttribute(change.trx, current.id, definition, change.now);
         });
         return tagged(toAttributeRecord(row));

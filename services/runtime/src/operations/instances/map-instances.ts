@@ -99,7 +99,7 @@ function withAttributes(schema: SchemaDefinition, bodies: readonly CreateAttribu
     constraints: constraints ?? null,
     defaultValue: defaultValue ?? null,
   }));
-  const problems = checkAttributeDefinitions(attributes).map((problem) => ({
+  const problems = checkAttributeDefinitions(attributes, schema.attributes).map((problem) => ({
     ...problem,
     pointer: `/attributes${problem.pointer}`,
   }));
