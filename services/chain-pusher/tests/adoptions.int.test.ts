@@ -1,8 +1,9 @@
 import { transaction } from '@orrery/database';
 import { sql } from 'kysely';
 import { expect, it, vi } from 'vitest';
-import { requestAdoption } from '../src/store/lanes/adopt-lane.js';
+import { openAdoptions, requestAdoption } from '../src/store/lanes/adopt-lane.js';
 import { cancelUnsent, sweepCancelled } from '../src/store/lanes/cancel-unsent.js';
+import { compareLane } from '../src/store/lanes/compare-lane.js';
 import { nextNumber } from '../src/store/lanes/lane-store.js';
 import { stopLost } from '../src/store/lanes/lost-entries.js';
 import type { Db } from '../src/store/tables/schema.js';
@@ -128,6 +129,59 @@ it('an adoption begins anew where its chain took a block back meanwhile', async 
   expect(await moreParts(db, 'a', 8)).toBe('waits');
   expect(await moreParts(db, 'a', 1)).toBe('done');
   await expectInOrder(db, 1, 3499);
+});
+
+/** The submission of the lane's last pushes that were sent. */
+async function submit(db: Db, from_number: number, to_number: number): Promise<void> {
+  const values = { ...lane, signer: 's', nonce: 1, from_number, to_number };
+  const { id } = await db
+    .insertInto('attempts')
+    .values({ ...values, state: 'included', transaction: 't' })
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  await sql`
+    insert into transactions (chain, id, attempt_id, raw, terms, sent_at)
+    values (${chain}, 't', ${id}, '0x', '{}', now())`.execute(db);
+  await sql`
+    update pushes set status = 'submitted', attempt_id = ${id}
+    where number between ${from_number} and ${to_number}`.execute(db);
+}
+
+/** Compares the lane with a chain that holds its pushes from one on, each with the digest that it had, in one transaction. */
+const compareWith = (db: Db, from: number, to: number) => {
+  const numbers = Array.from({ length: to - from + 1 }, (_, at) => from + at);
+  const recorded = numbers.map((at) => ({ from: at, to: at, digest: `d${at}`, transaction: 't' }));
+  return transaction(db, (trx) => compareLane(trx, lane, 's', recorded));
+};
+
+it('an adoption pushes nothing again that its chain holds again before it is done', async () => {
+  const { db } = await prepareLane({ sent: 3000, last: 3500 });
+  await submit(db, 2951, 3000);
+  // The server follows a fork. What it lacks is queued again in parts, until a block of the fork shows that the last one is open.
+  expect(await adoptParts(db, 'a', 1500, 3)).toBe('more');
+  await db.updateTable('attempts').set({ state: 'open' }).execute();
+  expect(await moreParts(db, 'a', 1500)).toBe('waits');
+  await db.updateTable('attempts').set({ state: 'included' }).execute();
+  // The server is back on the chain, which holds all that was sent.
+  const [open] = await openAdoptions(db, chain);
+  expect(await moreParts(db, 'a', open?.chainLast ?? 3000)).toBe('done');
+  expect(await compareWith(db, 1501, 3000)).toBe('more');
+  await expectInOrder(db, 3000, 500);
+  // One submission watches what was taken over.
+  const watched = db.selectFrom('attempts').select('from_number').where('state', '=', 'included');
+  expect(await watched.execute()).toEqual([{ from_number: 1501 }]);
+});
+
+it('an adoption that is asked for again goes on where it was', async () => {
+  const { db } = await prepareLane({ sent: 3000, last: 3500 });
+  const progress = () => db.selectFrom('adoptions').select('progress').executeTakeFirstOrThrow();
+  expect(await adoptParts(db, 'a', 1500, 3)).toBe('more');
+  const before = await progress();
+  await requestAdoption(db, 'a', chain);
+  expect(await progress()).toEqual(before);
+  expect(await moreParts(db, 'a', 1500)).toBe('done');
+  await requestAdoption(db, 'a', chain);
+  expect(await progress()).toEqual({ progress: null });
 });
 
 it('an adoption begins anew where the journal has lost entries meanwhile', async () => {

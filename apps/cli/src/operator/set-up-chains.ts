@@ -88,8 +88,13 @@ export async function adopt({ env, write }: CommandContext, options: { chain: st
       (found) => found !== undefined,
       WAITING,
     );
-    write(`${deployment} on ${chain} ${outcome ?? 'is adopted as soon as a chain-pusher reaches the chain'}`);
+    write(`${deployment} on ${chain} ${outcome ?? underWay(await findLane(db, deployment, chain))}`);
   });
 }
+
+const underWay = (lane: { stop: string | null } | undefined): string =>
+  lane?.stop === 'adopting'
+    ? 'is being adopted; it goes on by itself'
+    : 'is adopted as soon as a chain-pusher reaches the chain';
 
 const sentence = (text: string): string => (text.endsWith('.') ? text : `${text}.`);

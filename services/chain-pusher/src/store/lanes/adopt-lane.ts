@@ -1,7 +1,7 @@
 import { jsonb } from '@orrery/database';
 import { sql } from 'kysely';
 import type { AdoptionProgress, Db, Lane, Trx } from '../tables/schema.js';
-import { firstLost, forgetSome, skipFrom } from './lost-entries.js';
+import { beginAnew, firstLost, forgetSome, skipFrom } from './lost-entries.js';
 import { renumberSome, startRenumbering } from './renumber-waiting.js';
 
 export interface AdoptOptions {
@@ -22,7 +22,7 @@ const AT_ONCE = 1000;
 /**
  * Does a part of what lets a lane go on after the chain's last number: what waits is numbered anew from there, in its order; where
  * the chain lacks pushes that the lane knows to have been on it, their digests are pushed again. Where a process stops, the next
- * one goes on with the parts that are left. Where the lane has changed otherwise meanwhile, it begins anew.
+ * one goes on with the parts that are left. Where the lane has changed otherwise meanwhile, it begins anew (`beginAnew`).
  *
  *   forget what the journal has lost ─→ queue what the chain lacks ─→ number what waits ─→ let the lane go on
  */
@@ -33,11 +33,11 @@ export async function adoptLane(trx: Trx, lane: Lane, options: AdoptOptions): Pr
   const { isSettled, sent, progress } = await stateOf(trx, lane);
   const lost = await firstLost(trx, options.consumer, deployment);
   if (!isSettled || (progress !== null && hasChanged(progress, sent, lost))) {
-    await storeProgress(trx, lane, null);
+    await beginAnew(trx, deployment, lost, sql`adoptions.chain = ${lane.chain}`);
     return 'waits';
   }
   const begun = progress ?? { step: 'forget', at: 0, next: 0, chainLast: options.chainLast, sent, lost };
-  if (progress === null) await hold(trx, lane);
+  if (begun.step === 'forget') await hold(trx, lane);
   const left = await doPart(trx, lane, begun, lost);
   if (left === undefined) return letGo(trx, lane, begun.chainLast, { ...options, lost });
   await storeProgress(trx, lane, { ...begun, ...left });
@@ -63,18 +63,21 @@ async function stateOf(trx: Trx, { deployment, chain }: Lane): Promise<LaneState
   return rows[0] ?? { isSettled: true, sent: 0, progress: null };
 }
 
-const storeProgress = (trx: Trx, { deployment, chain }: Lane, progress: AdoptionProgress | null) =>
+const storeProgress = (trx: Trx, { deployment, chain }: Lane, progress: AdoptionProgress) =>
   trx
     .updateTable('adoptions')
-    .set({ progress: progress === null ? null : jsonb(progress) })
+    .set({ progress: jsonb(progress) })
     .where('deployment', '=', deployment)
     .where('chain', '=', chain)
     .execute();
 
 /** Nothing of the lane is sent, retried or skipped until it is adopted. */
 async function hold(trx: Trx, { deployment, chain }: Lane): Promise<void> {
-  await sql`
-    update lanes set stop = 'adopting' where deployment = ${deployment} and chain = ${chain}`.execute(trx);
+  const { rows } = await sql`
+    update lanes set stop = 'adopting'
+    where deployment = ${deployment} and chain = ${chain} and stop is distinct from 'adopting'
+    returning chain`.execute(trx);
+  if (rows.length === 0) return;
   await sql`
     update pushes set status = 'queued', error = null, changed_at = now()
     where deployment = ${deployment} and chain = ${chain} and status = 'failed'`.execute(trx);
@@ -99,11 +102,17 @@ async function doPart(
   return { step, at: at + AT_ONCE, next };
 }
 
-const requeue = (trx: Trx, { deployment, chain }: Lane, after: number) =>
-  sql`
+/** Their submissions are over: a transaction that the chain holds again is taken over when the lane is compared. */
+async function requeue(trx: Trx, { deployment, chain }: Lane, after: number): Promise<void> {
+  await sql`
+    update attempts set state = 'dead'
+    where deployment = ${deployment} and chain = ${chain} and to_number > ${after} and from_number <= ${after + AT_ONCE}
+      and state in ('included', 'confirmed')`.execute(trx);
+  await sql`
     update pushes set status = 'queued', truncated = true, attempt_id = null, error = null, changed_at = now()
     where deployment = ${deployment} and chain = ${chain} and number > ${after} and number <= ${after + AT_ONCE}
       and status in ('submitted', 'confirmed', 'finalized')`.execute(trx);
+}
 
 async function letGo(
   trx: Trx,
@@ -142,13 +151,11 @@ export async function findLane(
     .executeTakeFirst();
 }
 
-/** Asks the process that sends to the chain to let the lane go on from the chain's number. */
+/** Asks the process that sends to the chain to let the lane go on from the chain's number. One that is under way goes on. */
 export const requestAdoption = (db: Db, deployment: string, chain: string) =>
   sql`
     insert into adoptions (deployment, chain) values (${deployment}, ${chain})
-    on conflict (deployment, chain) do update set outcome = null, progress = null, requested_at = now()`.execute(
-    db,
-  );
+    on conflict (deployment, chain) do update set outcome = null, requested_at = now()`.execute(db);
 
 /** What came of it; undefined while it is under way. */
 export async function adoptionOutcome(

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Db, Lane, Trx } from '../tables/schema.js';
 
 const LOST = 'tail_lost%';
@@ -40,12 +40,23 @@ export async function forgetSome(trx: Trx, { deployment, chain }: Lane, fromSeq:
     update lanes set last_number = greatest(sent_number, coalesce((
       select max(number) from pushes where pushes.deployment = lanes.deployment and pushes.chain = lanes.chain), 0))
     where deployment = ${deployment}`.execute(trx);
-  if (rows.length > 0)
-    await sql`update adoptions set progress = null where deployment = ${deployment} and chain <> ${chain}`.execute(
-      trx,
-    );
+  if (rows.length > 0) await beginAnew(trx, deployment, fromSeq, sql`adoptions.chain <> ${chain}`);
   return rows.length === AT_ONCE;
 }
+
+/**
+ * Adoptions that are under way begin anew. One that may have queued again what the chain lacked keeps its number: the chain may hold
+ * it again by now, which only a comparison of the lane tells, once it is adopted. Any other asks the chain anew.
+ */
+export const beginAnew = (trx: Trx, deployment: string, lost: number | null, which: RawBuilder<unknown>) =>
+  sql`
+    update adoptions set progress = case
+      when (progress->>'chainLast')::bigint <= (progress->>'sent')::bigint then progress || jsonb_build_object(
+        'step', 'forget', 'at', 0, 'sent', sent_number, 'lost', ${lost}::bigint,
+        'chainLast', least((progress->>'chainLast')::bigint, sent_number)) end
+    from lanes
+    where lanes.deployment = adoptions.deployment and lanes.chain = adoptions.chain
+      and adoptions.deployment = ${deployment} and ${which}`.execute(trx);
 
 /** Asks for the dead letter of a lost entry to be skipped, which is done even if this process dies right after. */
 export const skipFrom = (trx: Trx, consumer: string, deployment: string, seq: number) =>
