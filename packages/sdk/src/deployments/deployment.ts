@@ -61,7 +61,7 @@ export function createDeployment(requests: Requests, path: DeploymentPath): Depl
     },
     history: journal.newestFirst,
     journal: journal.inOrder,
-    stream: (options) => streamOf(requests, path, journal, options),
+    stream: (options) => streamOf(requests, path, options),
     verifyHistory: async (options) => {
       // A page that never verifies does not load it.
       const { verifyHistory } = await import('@orrery/sdk/verification');

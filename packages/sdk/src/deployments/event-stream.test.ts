@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { createSilence } from './silence.js';
 import { eventsOf, type ServerEvent } from './stream.js';
 
 const PATIENCE_MS = 10_000;
@@ -33,7 +34,7 @@ async function read(chunkSize: number): Promise<ServerEvent[]> {
     },
   });
   const events: ServerEvent[] = [];
-  for await (const event of eventsOf(body, PATIENCE_MS)) events.push(event);
+  for await (const event of eventsOf(body, createSilence(PATIENCE_MS))) events.push(event);
   return events;
 }
 

@@ -193,11 +193,18 @@ it.each([
   expect(await told(1)).toEqual([2]);
 });
 
-it.each([
-  ['the end of the journal', {}, [7]],
-  ['what the stream leaves out', { after: 5, include: 'all' } as const, [6, 7]],
-])('goes on where a reading of %s is never answered', async (_, options, seqs) => {
-  const journal = firstly(silent, answering([entry(6)]));
+const stalled: Step = (reply) =>
+  void reply.writeHead(200, { 'content-type': 'application/json' }).write('{"success":true,"data":[');
+const page: Step = (reply) => void reply.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Hi</h1>');
+const ALL = { after: 5, include: 'all' } as const;
+
+it.each<[string, StreamOptions, string, Step, number[]]>([
+  ['the end of the journal', {}, 'is never answered', silent, [7]],
+  ['what the stream leaves out', ALL, 'is never answered', silent, [6, 7]],
+  ['what the stream leaves out', ALL, 'stalls in the middle', stalled, [6, 7]],
+  ['what the stream leaves out', ALL, 'is answered with a page', page, [6, 7]],
+])('goes on where a reading of $0 $2', async (_what, options, _how, step, seqs) => {
+  const journal = firstly(step, answering([entry(6)]));
   const { told } = await follow(
     { ...options, silenceMs: SILENCE_MS },
     routed(streaming([block(7)], 'open'), journal),

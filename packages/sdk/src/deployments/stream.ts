@@ -1,8 +1,9 @@
 import { httpError, OrreryError } from '../errors/orrery-error.js';
 import type { components } from '../generated/api.js';
-import type { DeploymentPath, Journal } from '../journal/journal.js';
+import { createJournal, type DeploymentPath, type Journal } from '../journal/journal.js';
 import { parseJson } from '../json/parse-json.js';
 import { delayAfter, pause, type Requests } from '../requests/requests.js';
+import { createSilence, type Silence } from './silence.js';
 
 /** A journal entry as the stream tells it. */
 export type LiveEntry = components['schemas']['LiveExecution'];
@@ -50,30 +51,33 @@ interface Position {
 export async function* streamOf(
   requests: Requests,
   path: DeploymentPath,
-  journal: Journal,
   { after, include, signal, silenceMs = SILENCE_MS, onConnection = () => undefined }: StreamOptions = {},
 ): AsyncGenerator<StreamEvent, void, undefined> {
   const url = `/api/worlds/${encodeURIComponent(path.worldAddress)}/deployments/${encodeURIComponent(path.address)}/stream`;
+  const silence = createSilence(silenceMs);
+  const journal = createJournal(requests, path, silence.heard);
   let position = positionAfter(after);
   let delay = FIRST_DELAY_MS;
   try {
     for (;;) {
       const connection = new AbortController();
-      const all = AbortSignal.any([connection.signal, ...(signal === undefined ? [] : [signal])]);
+      const all = AbortSignal.any(signal ? [connection.signal, signal] : [connection.signal]);
       let lost: OrreryError | undefined;
       try {
-        position ??= { seq: await within(silenceMs, journal.lastSeq(all)), hash: undefined };
-        const body = await within(silenceMs, connect(requests, url, position.seq, all));
+        position ??= { seq: await silence.within(journal.lastSeq(all)), hash: undefined };
+        const body = await silence.within(connect(requests, url, position.seq, all));
         onConnection(true);
-        const missing = include === 'all' ? missingIn(journal, silenceMs, all) : undefined;
-        for await (const event of eventsOf(body, silenceMs)) {
-          delay = FIRST_DELAY_MS;
+        const missing = include === 'all' ? missingIn(journal, silence, all) : undefined;
+        for await (const event of eventsOf(body, silence)) {
           if (event.event === 'push') yield { type: 'push', push: dataIn<Push>(event) };
           else yield* entriesOf(event, position, missing);
+          // Not before: what the event leaves out may be what cannot be read.
+          delay = FIRST_DELAY_MS;
         }
       } catch (error) {
         if (signal?.aborted) return;
-        if (!(error instanceof OrreryError && error.retryable)) throw error;
+        // A page in place of an answer is a reason to wait: the proxy that shows it may go.
+        if (!(error instanceof OrreryError && (error.retryable || error.isUndecided))) throw error;
         lost = error;
       } finally {
         // What has not come in time is under way still.
@@ -111,12 +115,12 @@ async function connect(
 
 type Missing = (after: number, until: number) => AsyncGenerator<LiveEntry, void, undefined>;
 
-/** Reads what the stream leaves out. @throws OrreryError `network_error` where an entry takes longer than `silenceMs` */
-const missingIn = (journal: Journal, silenceMs: number, signal: AbortSignal): Missing =>
+/** Reads what the stream leaves out. @throws OrreryError `network_error` where its pages fall silent */
+const missingIn = (journal: Journal, { within }: Silence, signal: AbortSignal): Missing =>
   async function* (after, until) {
     const entries = journal.inOrder({ after, until, signal });
     for (;;) {
-      const next = await within(silenceMs, entries.next());
+      const next = await within(entries.next());
       if (next.done) return;
       yield next.value;
     }
@@ -180,18 +184,18 @@ export interface ServerEvent {
 
 /**
  * The blocks of an event stream. One that was cut off in the middle is left out. Ends with the stream.
- * @throws OrreryError `network_error` when the connection fails, or nothing arrives for `silenceMs`
+ * @throws OrreryError `network_error` when the connection fails, or falls silent
  */
 export async function* eventsOf(
   body: ReadableStream<Uint8Array>,
-  silenceMs: number,
+  { within }: Pick<Silence, 'within'>,
 ): AsyncGenerator<ServerEvent, void, undefined> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
   let rest = '';
   try {
     for (;;) {
-      const { value, done } = await within(silenceMs, reader.read()).catch((cause: unknown) => {
+      const { value, done } = await within(reader.read()).catch((cause: unknown) => {
         throw new OrreryError({ code: 'network_error', detail: 'The stream was lost.', cause });
       });
       if (done) return;
@@ -213,18 +217,4 @@ function parse(block: string): ServerEvent {
     id: valuesOf('id').at(-1),
     data: valuesOf('data').join('\n'),
   };
-}
-
-/** @throws OrreryError `network_error` where it takes longer */
-async function within<T>(ms: number, promise: Promise<T>): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const silence = new Promise<never>((_, reject) => {
-    const detail = `Nothing arrived for ${ms} ms.`;
-    timer = setTimeout(() => reject(new OrreryError({ code: 'network_error', detail })), ms);
-  });
-  try {
-    return await Promise.race([promise, silence]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -104,13 +104,17 @@ export class OrreryError extends Error {
 
   /** Whether the same request may succeed later without being changed. */
   get retryable(): boolean {
-    return RETRYABLE.has(this.code) || this.retryAfter !== undefined || isOfProxy(this);
+    return RETRYABLE.has(this.code) || this.retryAfter !== undefined || (isOfProxy(this) && !isPage(this));
   }
 }
 
 /** Something on the way has answered in place of the service, also with its own page as a success. */
 const isOfProxy = ({ code, status }: OrreryError): boolean =>
   code === 'http_error' && (status < 300 || TEMPORARY.has(status));
+
+/** A login or another site's page, which comes again; JSON that is no envelope was cut off. */
+const isPage = ({ status, headers }: OrreryError): boolean =>
+  status < 300 && !/json/i.test(headers.get('content-type') ?? 'json');
 
 /** RFC 9110 §10.2.3: seconds, or a date, which begins with the day of the week. `Date.parse` takes `1.5` for a date. */
 function secondsIn(header: string | null): number | undefined {

@@ -43,9 +43,9 @@ export interface Journal {
   lastSeq(signal?: AbortSignal): Promise<number>;
 }
 
-export function createJournal({ answer }: Requests, path: DeploymentPath): Journal {
+export function createJournal({ answer }: Requests, path: DeploymentPath, onBytes?: () => void): Journal {
   const read = async (query: Query, signal?: AbortSignal) =>
-    (await answer('get', HISTORY, { path, query, signal })).body.data;
+    (await answer('get', HISTORY, { path, query, signal, onBytes })).body.data;
   const lastSeq = async (signal?: AbortSignal) =>
     (await read({ include: 'all', limit: 1 }, signal))[0]?.seq ?? 0;
 

@@ -46,6 +46,8 @@ export interface RequestOptions {
    * answer, for 24 hours: pass one that you have stored where a repetition may come from a later process.
    */
   readonly idempotencyKey?: string | undefined;
+  /** Called each time that a part of the answer has arrived. */
+  readonly onBytes?: (() => void) | undefined;
   /** More headers, such as `If-Match`. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }

@@ -209,13 +209,13 @@ const success =
     void reply.writeHead(200, { 'content-type': type }).end(body);
 
 it.each<[string, number, Step]>([
-  ['a page', 200, success('<h1>Welcome</h1>', 'text/html')],
   ['half of an answer', 200, success('{"success":true,"data":{"id"')],
   ['nothing', 200, success('')],
   ['null', 200, success('null')],
   ['a text', 200, success('"data"')],
   ['an object without data', 200, success('{}')],
   ["another program's error", 200, success('{"code":"overloaded","detail":"Busy."}')],
+  ['what has no type', 200, (reply) => void reply.writeHead(200).end('{"success":')],
   ['No Content', 204, (reply) => void reply.writeHead(204).end()],
 ])('takes no success from %s: a reading is repeated, of a change nobody knows', async (_, status, step) => {
   const { orrery, received } = await against(step, answering({ id: 1 }), step);
@@ -224,6 +224,14 @@ it.each<[string, number, Step]>([
   expect(error).toBeInstanceOf(OrreryError);
   expect(error).toMatchObject({ code: 'http_error', status, retryable: true, isUndecided: true });
   expect(received).toHaveLength(3);
+});
+
+it('asks once where a page stands in place of the service, and does not know what became of a change', async () => {
+  const { orrery, received } = await against(success('<h1>Log in</h1>', 'text/html; charset=utf-8'));
+  const page = { code: 'http_error', status: 200, retryable: false, isUndecided: true };
+  expect(await errorOf(orrery.get('/api/worlds'))).toMatchObject(page);
+  expect(await errorOf(orrery.post('/api/worlds', { body: { name: 'Derby' } }))).toMatchObject(page);
+  expect(received).toHaveLength(2);
 });
 
 it.each([301, 302, 303, 307, 308])(

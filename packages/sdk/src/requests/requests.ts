@@ -68,7 +68,7 @@ export function createRequests({ url, token, fetch: given, retryForMs = 30_000 }
     return { authorization: `Bearer ${typeof token === 'function' ? await token() : token}` };
   };
   const answer = async (method: string, path: string, init: UntypedInit = {}) => {
-    const { path: inPath, query, body, signal, headers } = init;
+    const { path: inPath, query, body, signal, headers, onBytes } = init;
     checkSegments(inPath);
     const key = keyOf(`${method.toUpperCase()} ${path}`, init);
     const repeatable = method === 'get' || key !== undefined || path.startsWith('/app/');
@@ -82,7 +82,7 @@ export function createRequests({ url, token, fetch: given, retryForMs = 30_000 }
         ...headers,
         ...(key !== undefined && { 'idempotency-key': key }),
       },
-      fetch: (request: Request) => sendWithRetries(request, { fetch: send, retryForMs, repeatable }),
+      fetch: (request: Request) => sendWithRetries(request, { fetch: send, retryForMs, repeatable, onBytes }),
     });
     const etag = response.headers.get('etag')?.replace(/^(?:W\/)?"(.*)"$/, '$1');
     const { envelope } = response;
@@ -134,6 +134,7 @@ interface SendOptions {
   readonly retryForMs: number;
   /** Sending the request twice has the effect of sending it once. */
   readonly repeatable: boolean;
+  readonly onBytes: (() => void) | undefined;
 }
 
 const FIRST_DELAY_MS = 200;
@@ -143,13 +144,13 @@ const NOTHING_DONE: ReadonlySet<string> = new Set(['rate_limited', 'too_many_wai
 
 /**
  * Sends a request, and again while its error says that it may succeed later. A connection that breaks in the middle of the
- * answer, and an answer that is none of the service, are tries that failed.
+ * answer, and an answer that is none of the service, are tries that failed; a page in its place ends them.
  * @throws OrreryError for an answer that is no success, and as `network_error` where none came
  */
 async function sendWithRetries(request: Request, options: SendOptions): Promise<Arrived> {
   const until = performance.now() + options.retryForMs;
   for (let tries = 0; ; tries += 1) {
-    const outcome = await sendOnce(request.clone(), options.fetch);
+    const outcome = await sendOnce(request.clone(), options);
     if (!(outcome instanceof OrreryError)) return outcome;
     const backoff = Math.min(FIRST_DELAY_MS * 2 ** tries, LONGEST_DELAY_MS);
     const delay = mayRepeat(outcome, options.repeatable) ? delayAfter(backoff, outcome) : Infinity;
@@ -158,10 +159,13 @@ async function sendWithRetries(request: Request, options: SendOptions): Promise<
   }
 }
 
-async function sendOnce(request: Request, send: typeof fetch): Promise<Arrived | OrreryError> {
+async function sendOnce(
+  request: Request,
+  { fetch: send, onBytes }: SendOptions,
+): Promise<Arrived | OrreryError> {
   try {
     const answer = await send(request);
-    const text = await answer.text();
+    const text = await textOf(answer, onBytes);
     if (answer.redirected && request.method !== 'GET') return redirectedError(answer);
     if (!answer.ok) return errorOfAnswer(answer, text);
     const envelope = envelopeIn(text);
@@ -169,6 +173,19 @@ async function sendOnce(request: Request, send: typeof fetch): Promise<Arrived |
   } catch (cause) {
     if (request.signal.aborted) throw request.signal.reason;
     return networkError(request.url, cause);
+  }
+}
+
+async function textOf(answer: Response, onBytes: (() => void) | undefined): Promise<string> {
+  if (!onBytes || !answer.body) return answer.text();
+  const reader = answer.body.getReader();
+  const decoder = new TextDecoder();
+  let text = '';
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return text + decoder.decode();
+    onBytes();
+    text += decoder.decode(value, { stream: true });
   }
 }
 
