@@ -19,11 +19,11 @@ export async function prepareSending() {
   const logger = createLogger({ service: 'test', destination: { write: (line) => lines.push(line) } });
   const { db, close } = await openChainPusherDatabase({ databaseUrl, logger, maxConnections: 10 });
   onTestFinished(() => close());
-  const start = async (port: ChainPort, { owner = 'me', leaseTtlMs = 10_000 } = {}) => {
+  const start = async (port: ChainPort, { owner = 'me', leaseTtlMs = 10_000, clock = systemClock } = {}) => {
     const sending = await startSending({
       ...{ db, chains: [deadChain], portOf: async () => port, owner, leaseTtlMs, pollMs: 20 },
       ...{ consumer: 'c', skipLost: async () => undefined, onChanged: () => undefined },
-      ...{ clock: systemClock, logger },
+      ...{ clock, logger },
     });
     onTestFinished(() => sending.stop());
   };

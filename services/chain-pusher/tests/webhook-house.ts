@@ -6,7 +6,12 @@ import type { WebhookConfig } from '@orrery/chain-pusher/config';
 import type { JournalFact } from '@orrery/contracts';
 import { Resources } from '@orrery/service-kit';
 import { PATIENT } from '@orrery/testing';
-import { makeCertificate, type ReceivedDelivery, startWebhookReceiver } from '@orrery/testing/servers';
+import {
+  type Behaviour,
+  makeCertificate,
+  type ReceivedDelivery,
+  startWebhookReceiver,
+} from '@orrery/testing/servers';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, vi } from 'vitest';
 import { readNetworks } from '../src/core/webhooks/address-rules.js';
@@ -32,6 +37,12 @@ export function trustReceivers(): void {
     await shared.release();
   });
 }
+
+/** Fails, and is not tried again by itself within a test, however long that takes. */
+export const failsForLong: Behaviour = (_delivery, response) => {
+  response.writeHead(500, { 'retry-after': '3600' }).end();
+  return 'own';
+};
 
 export const newReceiver = () => startWebhookReceiver(shared, files);
 

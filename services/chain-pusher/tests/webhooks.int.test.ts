@@ -3,7 +3,7 @@ import { query } from '@orrery/testing/servers';
 import { describe, expect, it, vi } from 'vitest';
 import { OWNER } from './fake-runtime.js';
 import { OTHER } from './running-pusher.js';
-import { trustReceivers, verified, webhookHouse } from './webhook-house.js';
+import { failsForLong, trustReceivers, verified, webhookHouse } from './webhook-house.js';
 
 trustReceivers();
 
@@ -60,7 +60,7 @@ describe('deliveries', () => {
   it('wait in order behind one that fails, and go on when it is taken', async () => {
     const { create, execute, receiver, waitFor, received, get, of, house, deliveries } = await webhookHouse();
     const { id } = await create();
-    receiver.behave(() => 500);
+    receiver.behave(failsForLong);
     const entries = [await execute(), await execute()];
     await waitFor(1);
     await vi.waitFor(async () => expect((await get(id)).state).toBe('retrying'));
@@ -87,7 +87,7 @@ describe('deliveries', () => {
   it('are given up where new filters do not want them, and others are deliveries of their own', async () => {
     const { create, execute, receiver, get, of, house, deliveries } = await webhookHouse();
     const { id } = await create();
-    receiver.behave(() => 500);
+    receiver.behave(failsForLong);
     const race = await execute();
     await vi.waitFor(async () => expect((await get(id)).state).toBe('retrying'));
     receiver.behave(() => 204);
@@ -108,7 +108,7 @@ describe('deliveries', () => {
     const { create, execute, receiver, get, waitFor } = await webhookHouse();
     const { id } = await create();
     receiver.behave((_delivery, response) => {
-      response.writeHead(status, { location: `${receiver.url}/elsewhere` }).end();
+      response.writeHead(status, { location: `${receiver.url}/elsewhere`, 'retry-after': '3600' }).end();
       return 'own';
     });
     await execute();
@@ -190,7 +190,7 @@ describe('deliveries', () => {
   it('end with the deployment, also of a webhook that fails', async () => {
     const { create, execute, receiver, house, deployment, waitFor } = await webhookHouse();
     await create();
-    receiver.behave(() => 500);
+    receiver.behave(failsForLong);
     await execute();
     await waitFor(1);
     house.runtime.append(deployment, 'deleted', {});
@@ -202,7 +202,7 @@ describe('deliveries', () => {
   it('are asked for once more, and tested, whatever state it is in', async () => {
     const { create, execute, receiver, house, of, deliveries, received, waitFor, get } = await webhookHouse();
     const { id, secret } = await create();
-    receiver.behave(() => 500);
+    receiver.behave(failsForLong);
     const entry = await execute();
     await vi.waitFor(async () => expect((await get(id)).state).toBe('retrying'));
     receiver.behave(() => 200);

@@ -105,6 +105,8 @@ it('idle partitions are handed over without waiting for a slow commit beside the
   const { late, logger } = noteLate();
   const first = await boot({
     logger,
+    // Nothing moves before it stops: its next regular run would be 200 seconds later.
+    leaseTtlMs: 600_000,
     aroundCommit: (commit) => async (batch) => {
       if (isSlow) {
         begun.resolve();
@@ -194,7 +196,7 @@ it('two processes hold the even and the odd partitions', async () => {
 });
 
 it('the only process of a database takes the leases of one that died at once', async () => {
-  await boot();
+  await (await house.boot())[Symbol.asyncDispose]();
   await query(
     `update runtime.partitions set owner = 'dead', epoch = epoch + 1, expires_at = now() + interval '1 hour'`,
   );

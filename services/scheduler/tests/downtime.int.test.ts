@@ -10,7 +10,7 @@ import type { SchedulerSchema } from '../src/store/tables/schema.js';
 const NOW = Date.UTC(2030, 5, 2, 12);
 const DAY = 24 * 60 * 60_000;
 const COUNT = 150;
-/** All of them take longer than the server lets a transaction be idle, and one by far does not. */
+/** All of them take far longer than a step may, and one by far does not. */
 const DAYS = 30;
 
 let database: Database<SchedulerSchema>;
@@ -18,7 +18,7 @@ beforeEach(async () => {
   const { url } = await createTestDatabase();
   const logger = createLogger({ service: 'test', level: 'silent' });
   const connection = { url, schema: 'scheduler', applicationName: 'test', clock: systemClock, logger };
-  database = await connect<SchedulerSchema>({ ...connection, idleInTransactionTimeoutMs: 1000 });
+  database = await connect<SchedulerSchema>(connection);
   onTestFinished(() => database.close());
   await migrate({ database, migrations, logger });
 });

@@ -55,19 +55,9 @@ export function ListSection<Row>(props: ListSectionProps<Row>) {
   const { lead, title, create, empty, foot, children, ...list } = props;
   const { query, what } = list;
   return (
-    <Section
-      title={title ?? capitalized(what)}
-      lead={lead}
-      actions={query.data && query.data.data.length > 0 && create}
-    >
-      <Listing
-        {...list}
-        empty={
-          <Empty title={empty} action={create}>
-            {children}
-          </Empty>
-        }
-      />
+    // In one position, so that a form stays open when what it has made comes into the list.
+    <Section title={title ?? capitalized(what)} lead={lead} actions={query.data && create}>
+      <Listing {...list} empty={<Empty title={empty}>{children}</Empty>} />
       {foot}
     </Section>
   );

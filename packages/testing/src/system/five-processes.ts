@@ -42,23 +42,30 @@ export function startFiveProcesses(
 ): Promise<FiveProcesses> {
   return holding(async (resources) => {
     const port = await freePort();
+    const healthPorts = new Map<ServiceName, number>();
+    for (const name of SERVICES) healthPorts.set(name, await freePort());
     const variables = { ...variablesOf(backends), ...env };
     const { logFolder, programOf = builtProgram } = backends;
     const started: NodeProcess[] = [];
-    const start = (name: ServiceName): NodeProcess => {
+    const start = (name: ServiceName, healthPort = 0): NodeProcess => {
       const gatewayPort = name === 'gateway' ? { PORT: String(port) } : {};
-      const own = { HEALTH_PORT: '0', ...variables, ...gatewayPort, ...ownVariables(backends, name) };
+      const own = {
+        HEALTH_PORT: String(healthPort),
+        ...variables,
+        ...gatewayPort,
+        ...ownVariables(backends, name),
+      };
       const outputFile = logFolder && join(logFolder, `${name}.log`);
       const process = resources.use(name, startNode(programOf(name), own, { outputFile }));
       started.push(process);
       return process;
     };
-    const processes = Object.fromEntries(SERVICES.map((name) => [name, start(name)])) as Record<
-      ServiceName,
-      NodeProcess
-    >;
+    const processes = Object.fromEntries(
+      SERVICES.map((name) => [name, start(name, healthPorts.get(name))]),
+    ) as Record<ServiceName, NodeProcess>;
     const url = `http://127.0.0.1:${port}`;
-    await untilReady(url, started);
+    // The gateway's page says nothing of those behind it.
+    for (const each of [port, ...healthPorts.values()]) await untilReady(`http://127.0.0.1:${each}`, started);
     const key = await firstKey(variables, resources);
     return {
       shape: 'five processes',
@@ -74,7 +81,7 @@ export function startFiveProcesses(
         processes[name] = start(name);
         return processes[name];
       },
-      add: start,
+      add: (name) => start(name),
     };
   }, PATIENT);
 }
