@@ -15,7 +15,10 @@ export interface Received {
 /** An answer, given to one request. */
 export type Step = (reply: ServerResponse, request: Received) => void;
 
-/** A server that misbehaves as told, until the test ends: each request gets the next step, further ones the last step again. */
+/**
+ * A server that misbehaves as told, until the test ends: each request gets the next step, further ones the last step again. The
+ * SDK's tests have one like it: neither package has the other's tests, and the SDK is built before the testing package.
+ */
 export async function startScriptedServer(...steps: readonly Step[]) {
   const received: Received[] = [];
   const server = createServer(async (message, reply) => {

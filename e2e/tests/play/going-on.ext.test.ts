@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import type { WatchedPage } from '../../src/console/console-house.js';
 import { expectSound } from '../../src/console/expect-sound.js';
 import { describeWithProgram } from '../../src/external/describe-with-program.js';
@@ -38,6 +38,21 @@ describeWithProgram('chromium', 'the page for players goes on', () => {
     await enter('Back');
     await page.unroute('**/app/**');
     await page.getByRole('row', { name: /Back\s*1/ }).waitFor();
+    await live(watched);
+  });
+
+  it('after a proxy has answered its first reading with a page of its own', async () => {
+    const answered = vi.fn();
+    const page = { status: 200, contentType: 'text/html', body: '<h1>Back soon</h1>' };
+    await using watched = await house.open(house.world.address, {
+      prepare: (context) =>
+        context.route('**/app/**', async (route) => {
+          await route.fulfill(page);
+          answered();
+        }),
+    });
+    await vi.waitFor(() => expect(answered).toHaveBeenCalled());
+    await watched.page.context().unroute('**/app/**');
     await live(watched);
   });
 

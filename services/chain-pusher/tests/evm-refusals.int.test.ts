@@ -182,7 +182,10 @@ it('a lane is not adopted at the number of a server that lags behind the one tha
   const deployment = before.runtime.createDeployment();
   for (const at of [1, 2]) before.runtime.execute(deployment, { plan, result: { at } });
   const running = await before.boot(evm.chain);
-  await untilStatus(before, deployment, 'confirmed');
+  await vi.waitFor(async () => {
+    const { data } = await before.pushes(deployment);
+    expect(data[0]).toMatchObject({ number: 2, status: 'confirmed' });
+  }, patiently);
   await running[Symbol.asyncDispose]();
   before.runtime.journals.get(deployment)?.splice(-2);
   const restored = await prepareHouse(before.runtime);

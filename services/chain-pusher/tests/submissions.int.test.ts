@@ -75,8 +75,10 @@ it('a server that does not tell what a chain holds of one deployment keeps no ot
   });
   await house.boot(evm.through(proxy));
   await untilStatus(house, other, 'confirmed', 'finalized');
-  const [push] = (await house.pushes(untold)).data;
-  expect(push).toMatchObject({ status: 'queued', error: { code: 'not_compared' } });
+  await vi.waitFor(async () => {
+    const [push] = (await house.pushes(untold)).data;
+    expect(push).toMatchObject({ status: 'queued', error: { code: 'not_compared' } });
+  });
   isTold = true;
   await untilStatus(house, untold, 'confirmed', 'finalized');
 });

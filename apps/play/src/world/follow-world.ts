@@ -170,7 +170,7 @@ async function run(running: Running, signal: AbortSignal, isReadingAnew: boolean
 
 /** An answer by which the same request will not succeed; once a world was open it may be a proxy's while the server is away. */
 const refusalIn = (error: unknown): OrreryError | undefined =>
-  error instanceof OrreryError && !error.retryable && error.status !== 0 ? error : undefined;
+  error instanceof OrreryError && !error.retryable && !error.isUndecided ? error : undefined;
 
 /**
  * Reads what is shown from the start: the journal's end before the instances. Entries that come meanwhile are applied to what

@@ -241,9 +241,7 @@ export function checkAttributeDefinitions(
   attributes: readonly AttributeShape[],
   saved: readonly AttributeShape[] = [],
 ): FieldProblem[] {
-  const patterns = patternsOf(saved);
-  const isNew = [...patternsOf(attributes)].some((pattern) => !patterns.has(pattern));
-  const costly = isNew ? findCostlyPatterns(attributes) : [];
+  const costly = findCostlyPatterns(attributes, saved);
   if (costly.length > 0) return costly;
   const compile = compilerBeside(saved);
   return attributes.flatMap((attribute, index) =>
@@ -254,8 +252,16 @@ export function checkAttributeDefinitions(
   );
 }
 
-/** The first pattern, if any, by which those of a schema take too long together; the same pattern counts once. */
-export function findCostlyPatterns(attributes: readonly AttributeShape[]): FieldProblem[] {
+/**
+ * The first pattern, if any, by which those of a schema take too long together; the same pattern counts once. What was `saved`
+ * before there was a bound may stay, where nothing is added.
+ */
+export function findCostlyPatterns(
+  attributes: readonly AttributeShape[],
+  saved: readonly AttributeShape[] = [],
+): FieldProblem[] {
+  const kept = patternsOf(saved);
+  if ([...patternsOf(attributes)].every((pattern) => kept.has(pattern))) return [];
   const seen = new Set<string>();
   let cost = 0;
   for (const [index, { constraints }] of attributes.entries()) {

@@ -22,8 +22,6 @@ export type VersionPatch = Omit<VersionBody, 'stateChangeSchema'>;
 export function readSpellings({ stateChangeSchema, ...body }: VersionBody, pointer = ''): VersionPatch {
   const patch: VersionPatch = { ...body };
   if (body.readEntities) patch.readEntities = body.readEntities.map(withNameInNfc);
-  const { events } = body.readHistory ?? {};
-  if (body.readHistory && events) patch.readHistory = { ...body.readHistory, events: events.map(toNfc) };
   const changes = agreed(
     inNfc(body.stateChanges, `${pointer}/stateChanges`),
     inNfc(stateChangeSchema, `${pointer}/stateChangeSchema`),

@@ -97,14 +97,13 @@ export function refuseOversizedSchema(attributes: AttributeDefinition[], limits:
   if (contentBytes(attributes) > limits.schemaBytes) refuse([fieldProblem('', 'too_large', message)]);
 }
 
-/** What a change adds is bounded; what was saved before there was a bound may stay. @throws ServiceError `validation_failed` */
+/** What a change adds is bounded. @throws ServiceError `validation_failed` */
 export function refuseCostlyPatterns(
   attributes: readonly AttributeDefinition[],
   before: readonly AttributeDefinition[],
 ): void {
-  const patterns = new Set(before.map(({ constraints }) => constraints?.pattern));
-  if (attributes.every(({ constraints }) => patterns.has(constraints?.pattern))) return;
-  refuse(findCostlyPatterns(attributes).map((problem) => ({ ...problem, pointer: '/constraints/pattern' })));
+  const costly = findCostlyPatterns(attributes, before);
+  refuse(costly.map((problem) => ({ ...problem, pointer: '/constraints/pattern' })));
 }
 
 /** @throws ServiceError `limit_reached` */
