@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, symlink } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -14,16 +14,22 @@ import { readPage } from '../src/guides/pasted-pages.js';
 
 const MARK = '# A test runs the same: e2e/tests/operations-page.ext.test.ts';
 
+/** How long the page may take, in ms: below the test's own bound, so that what hangs still tells what it said. */
+const PASTING_MS = 400_000;
+
 /** The page's own addresses become those of servers of this test's own, and its ports free ones. */
 async function commandsOn(addresses: Readonly<Record<string, string>>): Promise<string> {
-  const page = readPage('docs/operations.md').filter(({ text: own }) => own.startsWith(MARK));
+  const page = readPage('docs/operations.md').filter(({ text: commands }) => commands.startsWith(MARK));
   expect(page).toHaveLength(4);
-  let script = page.map(({ text: own }) => own).join('\n');
-  for (const [address, own] of Object.entries(addresses)) script = script.replaceAll(address, own);
-  for (const port of ['3000', '3112', '3122']) script = script.replaceAll(port, String(await freePort()));
-  const [, port] = /ORRERY_URL=http:\/\/127\.0\.0\.1:(\d+)/.exec(script) ?? [];
+  const own = new Map(Object.entries(addresses));
+  for (const port of ['3000', '3112', '3122']) own.set(port, String(await freePort()));
+  // All at once: a number that one of them has brought in is not another's to replace.
+  const known = new RegExp([...own.keys()].map((name) => RegExp.escape(name)).join('|'), 'g');
+  const script = page
+    .map(({ text: commands }) => commands.replace(known, (name) => own.get(name) ?? name))
+    .join('\n');
   const command = `npx() { shift; node ${join(repositoryRoot, BUILT_COMMAND)} "$@"; }`;
-  return [`set -eu; export PORT=${port} HEALTH_PORT=0`, command, script].join('\n');
+  return [`set -eu; export PORT=${own.get('3000')} HEALTH_PORT=0`, command, script].join('\n');
 }
 
 /** Runs it in a folder for its logs, beside the services. What it starts ends with it, whatever happens. */
@@ -37,8 +43,10 @@ async function paste(script: string, folder: string) {
       // All of them have ended.
     }
   };
+  const late = setTimeout(end, PASTING_MS);
   process.once('exit', end);
   onTestFinished(() => {
+    clearTimeout(late);
     process.off('exit', end);
     end();
   });
@@ -48,7 +56,15 @@ async function paste(script: string, folder: string) {
     text(shell.stderr),
     once(shell, 'close'),
   ]);
-  return { output, errors, code };
+  return { output, errors, code, logs: await endsOfLogs(folder) };
+}
+
+async function endsOfLogs(folder: string): Promise<string> {
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.log'));
+  const ends = names.map(
+    async (name) => `${name}: ${(await readFile(join(folder, name), 'utf8')).slice(-2_000)}`,
+  );
+  return (await Promise.all(ends)).join('\n');
 }
 
 describeWithNats(
@@ -71,8 +87,8 @@ describeWithNats(
               'nats://127.0.0.1:4222': nats.url,
               'redis://127.0.0.1:6379': redis.url,
             });
-            const { output, errors, code } = await paste(script, folder);
-            expect([errors, code], output).toEqual(['', 0]);
+            const { output, errors, code, logs } = await paste(script, folder);
+            expect([errors, code], `${output}\n${logs}`).toEqual(['', 0]);
             expect(output.match(/"valid":true/g)).toHaveLength(3);
             expect(output.match(/ runtime-\S+ +\| +2[0-2]$/gm)).toHaveLength(3);
           });
