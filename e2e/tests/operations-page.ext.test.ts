@@ -17,19 +17,42 @@ const MARK = '# A test runs the same: e2e/tests/operations-page.ext.test.ts';
 /** How long the page may take, in ms: below the test's own bound, so that what hangs still tells what it said. */
 const PASTING_MS = 400_000;
 
+/** Where the page finds the five services ready, the gateway first. */
+const READY_AT = ['3000', '3101', '3102', '3103', '3104'];
+
+/**
+ * The program `node`. The page has the services' default ports, for which there are free ones here. The chain-pusher is late, so that it is seen
+ * whether the page waits for it.
+ */
+const NODE = `node() {
+  case $1 in
+    services/gateway/*) own=0 ;;
+    services/catalog/*) own=3101 ;;
+    services/runtime/*) own=3102 ;;
+    services/scheduler/*) own=3103 ;;
+    services/chain-pusher/*) own=3104; until curl -sf http://127.0.0.1:3000/readyz; do sleep 0.1; done ;;
+    *) command node "$@"; return ;;
+  esac
+  HEALTH_PORT=\${HEALTH_PORT:-$own} exec node "$@"
+}`;
+
+/** Fails when a service is not ready once the page says that all are. */
+const ALL_READY = `for port in ${READY_AT.join(' ')}; do curl -sf http://127.0.0.1:$port/readyz; done`;
+
 /** The page's own addresses become those of servers of this test's own, and its ports free ones. */
 async function commandsOn(addresses: Readonly<Record<string, string>>): Promise<string> {
   const page = readPage('docs/operations.md').filter(({ text: commands }) => commands.startsWith(MARK));
   expect(page).toHaveLength(4);
   const own = new Map(Object.entries(addresses));
-  for (const port of ['3000', '3112', '3122']) own.set(port, String(await freePort()));
+  for (const port of [...READY_AT, '3112', '3122']) own.set(port, String(await freePort()));
   // All at once: a number that one of them has brought in is not another's to replace.
-  const known = new RegExp([...own.keys()].map((name) => RegExp.escape(name)).join('|'), 'g');
-  const script = page
-    .map(({ text: commands }) => commands.replace(known, (name) => own.get(name) ?? name))
+  const known = new RegExp([...own.keys()].join('|').replaceAll('.', '\\.'), 'g');
+  const [services = '', ...others] = page.map(({ text: commands }) => commands);
+  const script = ['export PORT=3000', NODE, services, ALL_READY, ...others]
+    .map((commands) => commands.replace(known, (name) => own.get(name) ?? name))
     .join('\n');
   const command = `npx() { shift; node ${join(repositoryRoot, BUILT_COMMAND)} "$@"; }`;
-  return [`set -eu; export PORT=${own.get('3000')} HEALTH_PORT=0`, command, script].join('\n');
+  return ['set -eu', command, script].join('\n');
 }
 
 /** Runs it in a folder for its logs, beside the services. What it starts ends with it, whatever happens. */

@@ -7,7 +7,7 @@ export {
   findCostlyPatterns,
 } from './attributes/attribute.js';
 export { functionNames } from './cel/functions/table.js';
-export { keepReadOrder } from './cel/values/cel-value.js';
+export { keepReadOrder, numberToText } from './cel/values/cel-value.js';
 export {
   CONDITION_NAMES,
   type Condition,
@@ -71,7 +71,6 @@ export {
   splitChangeKey,
 } from './mutations/mutation.js';
 export type { Pattern, PatternWork } from './patterns/pattern.js';
-export { type PathWork, pathWork, readPath } from './read-paths/read-path.js';
 export { type CompiledContract, compileContract, toJsonSchema } from './schemas/compile-contract.js';
 export { coverWork, undeclaredStep } from './schemas/covers-path.js';
 export { checkAgainst } from './schemas/keywords/validation.js';

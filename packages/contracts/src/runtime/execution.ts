@@ -102,22 +102,18 @@ const eventVersion = wholeNumberInQuery(
   2_147_483_647,
 );
 
-const executeQuery = z
-  .strictObject({
-    dryRun: flag.optional().meta({
-      default: false,
-      description: '`true` decides and checks the execution, and commits nothing.',
-    }),
-    eventVersion: eventVersion
-      .optional()
-      .describe('For a dry run alone: this version of the event, bound or not. Absent: the bound one.'),
-    aiModelId: aiModelId
-      .optional()
-      .describe('For a dry run alone: this model. Absent: the model of the deployment.'),
-  })
-  .refine(({ dryRun, eventVersion, aiModelId }) => {
-    return dryRun === true || (eventVersion === undefined && aiModelId === undefined);
-  }, 'Another version or model can be tried in a dry run only: add dryRun=true.');
+const executeQuery = z.strictObject({
+  dryRun: flag.optional().meta({
+    default: false,
+    description: '`true` decides and checks the execution, and commits nothing.',
+  }),
+  eventVersion: eventVersion
+    .optional()
+    .describe('For a dry run alone: this version of the event, bound or not. Absent: the bound one.'),
+  aiModelId: aiModelId
+    .optional()
+    .describe('For a dry run alone: this model. Absent: the model of the deployment.'),
+});
 
 /** Why an event cannot be decided, whether it would be committed or not. */
 export const decidingErrors = [

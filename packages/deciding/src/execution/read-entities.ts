@@ -2,11 +2,16 @@ import {
   EVALUATOR,
   type Evaluator,
   type FieldProblem,
+  fieldProblem,
+  isJsonObject,
   type JsonObject,
+  type JsonValue,
+  mayNeedNfc,
   type ReadEntity,
   ServiceError,
+  toNfc,
 } from '@orrery/contracts';
-import { keepReadOrder, type PathWork, pathWork, readPath } from '@orrery/expressions';
+import { keepReadOrder, numberToText } from '@orrery/expressions';
 import {
   type CompiledDefinition,
   type InstanceState,
@@ -47,7 +52,7 @@ export function selectEntities(
 ): Selection {
   const direct = new Map<string, Selected>();
   const searches: Selection['searches'][number][] = [];
-  const work = pathWork();
+  const work = { left: PATH_WORK };
   for (const entity of readEntities) {
     const { schema, filter } = entity;
     const selected = filter === undefined ? 'all' : selectInstances(filter, input, work);
@@ -71,20 +76,67 @@ function searchOf(entity: ReadEntity): EntitySearch | undefined {
   return compiledSearches.get(entity);
 }
 
+/** Values of the input that all paths of an execution may go through, and characters that they may normalize: at most some 20 ms. */
+const PATH_WORK = 500_000;
+/** Ids that one path may select, each as often as it is there; at most 500 instances are read (docs/execution.md). */
+const MAX_IDS = 10_000;
+/** To write a number out takes as long as going through so many values; a text is normalized character by character. */
+const NUMBER_WORK = 4;
+
+interface PathSearch {
+  readonly path: string;
+  readonly steps: readonly string[];
+  readonly ids: string[];
+  readonly work: { left: number };
+}
+
 /**
- * The instanceIds that a filter names in the input, each once, in the order of its paths. An absent or null value
- * selects nothing. @throws `invalid_input` for a value that names no instance, such as an object
+ * The instanceIds that a filter's paths (`race.horses`) lead to in the input, each once, in NFC, as they are stored. Absent or
+ * null selects nothing, a list each of its elements (also half way: `horses.id` reads the id of each; a number picks one:
+ * `horses.0`), numbers are taken as text. @throws `invalid_input` for an object or a boolean
  */
-function selectInstances(filter: readonly string[], input: JsonObject, work: PathWork): Set<string> {
+function selectInstances(
+  filter: readonly string[],
+  input: JsonObject,
+  work: PathSearch['work'],
+): Set<string> {
   const selected = new Set<string>();
-  for (const path of filter) for (const id of idsAt(path, input, work)) selected.add(id);
+  for (const path of filter) {
+    const search: PathSearch = { path, steps: path.split('.'), ids: [], work };
+    follow(input, 0, search);
+    for (const id of search.ids) selected.add(id);
+  }
   return selected;
 }
 
-function idsAt(path: string, input: JsonObject, work: PathWork): string[] {
-  const found = readPath(input, path, work);
-  if (found.ok) return found.ids;
-  throw new ServiceError('invalid_input', found.problem.message, { errors: [inRequest(found.problem)] });
+function follow(value: JsonValue | undefined, at: number, search: PathSearch): void {
+  const step = search.steps[at];
+  if (--search.work.left < 0) throw unusable(search, TOO_MANY_VALUES);
+  if (value === undefined || value === null) return;
+  if (!Array.isArray(value)) {
+    if (step === undefined) take(value, search);
+    else if (isJsonObject(value))
+      follow(Object.hasOwn(value, step) ? value[step] : undefined, at + 1, search);
+  } else if (step !== undefined && /^\d{1,9}$/.test(step)) follow(value[Number(step)], at + 1, search);
+  else for (const element of value) follow(element, at, search);
+}
+
+const TOO_MANY_VALUES = 'The filter paths go through too many values of the input.';
+
+function take(value: JsonValue, search: PathSearch): void {
+  const { path, ids, work } = search;
+  if (typeof value !== 'string' && typeof value !== 'number')
+    throw unusable(search, `The filter path "${path}" must lead to text, a number or a list of them.`);
+  if (ids.length >= MAX_IDS)
+    throw unusable(search, `The filter path "${path}" selects more than ${MAX_IDS} instances.`);
+  work.left -= typeof value === 'number' || !mayNeedNfc(value) ? NUMBER_WORK : value.length;
+  if (work.left < 0) throw unusable(search, TOO_MANY_VALUES);
+  ids.push(typeof value === 'number' ? numberToText(value) : toNfc(value));
+}
+
+function unusable({ path }: PathSearch, message: string): ServiceError {
+  const problem = fieldProblem(`/${path.replaceAll('.', '/')}`, 'invalid_filter_value', message);
+  return new ServiceError('invalid_input', message, { errors: [inRequest(problem)] });
 }
 
 /** A problem of the input, with its path in the body of the request: `/input/amount`. */

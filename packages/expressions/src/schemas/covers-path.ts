@@ -12,7 +12,7 @@ export interface MissingStep {
 /**
  * What of a `filter` path the contract does not declare; undefined where values that fit may have something there. A path
  * that no keyword declares is covered only where the schema is open: a plain object, list or any value, or
- * `additionalProperties` that allows more. Lists are traversed as in `readPath`.
+ * `additionalProperties` that allows more. Lists are traversed as by executions.
  */
 export function undeclaredStep(
   contract: CompiledContract,

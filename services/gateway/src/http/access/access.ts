@@ -94,6 +94,10 @@ interface CheckedKey extends UsableKey {
   usedAt: number;
 }
 
+/** So many keys, the latest ones, are kept fresh while their clients pause for so long (ms), as people do. */
+const KEPT_FRESH = 1000;
+const PAUSE_MS = 10_000;
+
 const unauthorized = (detail: string) => new ServiceError('unauthorized', detail);
 
 /**
@@ -158,8 +162,10 @@ export function createKeyVerifier(options: KeyVerifierOptions) {
     },
     /** Checks the keys in use again, in one batch. If it is called often enough, no request waits for the database. */
     refresh: async () => {
-      const since = clock.monotonic() - 2 * maxAgeMs;
-      const inUse = [...checked.values()].filter((key) => key.usedAt >= since).map((key) => key.keyId);
+      const now = clock.monotonic();
+      const isInUse = ({ usedAt }: CheckedKey, rank: number) =>
+        now - usedAt <= (rank < KEPT_FRESH ? PAUSE_MS : 2 * maxAgeMs);
+      const inUse = [...checked.values()].filter(isInUse).map((key) => key.keyId);
       for (let start = 0; start < inUse.length; start += 1000) await check(inUse.slice(start, start + 1000));
     },
   };

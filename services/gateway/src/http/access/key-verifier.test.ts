@@ -93,13 +93,26 @@ describe('key verifier', () => {
     expect(queries).toHaveLength(1 + 5);
   });
 
-  it('stops refreshing an unused key', async () => {
+  it('keeps a key fresh through a pause, and stops when it is not used any more', async () => {
     const { verify, refresh, queries, add, pass } = setUp();
     const { token } = add();
     await verify(token);
-    pass(2001);
+    pass(10_000);
     await refresh();
-    expect(queries).toHaveLength(1);
+    await verify(token);
+    expect(queries).toHaveLength(2);
+    pass(10_001);
+    await refresh();
+    expect(queries).toHaveLength(2);
+  });
+
+  it('keeps fewer fresh through a pause than may be in use at once', async () => {
+    const { verify, refresh, queries, add, pass } = setUp();
+    for (let count = 0; count < 1001; count += 1) await verify(add().token);
+    pass(2001);
+    const before = queries.length;
+    await refresh();
+    expect(queries.slice(before).map((keys) => keys.length)).toEqual([1000]);
   });
 
   it('refuses another secret under a known key id', async () => {

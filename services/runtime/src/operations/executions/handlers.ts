@@ -58,6 +58,9 @@ export function executionWrites(context: RuntimeContext): OwnedHandlers<Writes> 
         if (asynchronous) throw refusedHttp([fieldProblem('/headers/prefer', 'invalid', NEVER_ASYNC)]);
         return { data: await dryRun(context, request, query, call) };
       }
+      for (const name of ['eventVersion', 'aiModelId'] as const)
+        if (query[name] !== undefined)
+          throw refusedHttp([fieldProblem(`/query/${name}`, 'invalid', ONLY_DRY)]);
       const [operation, key] = [`execute ${deployment.id}`, headers['idempotency-key']];
       const now = context.clock.now();
       const keyed = key === undefined ? undefined : keyedRequest(operation, key, body, call.caller, now);
@@ -112,6 +115,7 @@ function refuseTimes(
   return isLater;
 }
 
+const ONLY_DRY = 'Another version or model can be tried in a dry run only: add dryRun=true.';
 const NEVER_ASYNC =
   'A dry run leaves nothing that could be asked for later: send it without "respond-async".';
 
