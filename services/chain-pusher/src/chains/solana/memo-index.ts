@@ -1,134 +1,144 @@
-import { ServersAway } from '../../core/chains/chain-port.js';
-import { PUSHES_PER_TRANSACTION } from '../../core/pushes/batch.js';
 import type { RecordedPushes } from '../../core/pushes/compare-ranges.js';
-import { memoText, readMemo } from './memo.js';
-
-/** A transaction that mentions the signer, as `getSignaturesForAddress` tells. Anyone can make one. */
-export interface MentionedIn {
-  readonly signature: string;
-  readonly err: unknown;
-  readonly memo: string | null;
-  readonly confirmationStatus: string | null;
-}
-
-export interface TransactionReader {
-  /** A page of the transactions that mention the signer, newest first: before one of them, and after another one. */
-  list(range: { before?: string; until?: string }, signal: AbortSignal): Promise<readonly MentionedIn[]>;
-  /** Of each transaction the memo, if the signer signed it and it had its effect; undefined for any other. */
-  signedMemos(signatures: readonly string[], signal: AbortSignal): Promise<readonly (string | undefined)[]>;
-}
+import { EarlierMemos } from './earlier-memos.js';
+import {
+  type Claim,
+  type ClaimsPage,
+  MAX_READ,
+  type MemoLimits,
+  readClaims,
+  readPage,
+  stillBeingRead,
+  type TransactionReader,
+} from './memo-claims.js';
 
 /** What the signer's memos record of each deployment, oldest first, of numbers after one. */
 export interface MemoIndex {
   of(deployment: string, after: number, signal: AbortSignal): Promise<readonly RecordedPushes[]>;
 }
 
-/** What a memo claims, until it is known who signed it. */
-interface Claim {
-  readonly signature: string;
-  readonly deployment: string;
-  range: Omit<RecordedPushes, 'transaction'>;
-  isOwn: boolean | undefined;
-}
+const LIMITS: MemoLimits = { maxEntries: 200_000, maxPages: 100 };
 
-const PAGE = 1000;
-/** Entries that are kept, and pages that a server can be believed. */
-const LIMITS = { maxEntries: 200_000, maxPages: 10_000 };
-/** Transactions that are read for one deployment at once, so that no stranger's memos keep the other lanes waiting. */
-const MAX_READ = 20 * PUSHES_PER_TRANSACTION;
+export const createMemoIndex = (reader: TransactionReader, limits = LIMITS): MemoIndex =>
+  new NewestMemos(reader, limits);
 
 /**
  * A chain without a registry is asked by reading the transactions that mention the signer: all of them once, then what is
- * new since the last final one. Who signed one is read from itself, once a lane is compared that its memo names. An index
- * that has become large is made anew when it is next needed.
+ * new since the last final one. Who signed one is read from itself, once a lane is compared that its memo names. The newest
+ * claims are kept (`maxEntries`), of what is older little is (`EarlierMemos`). One question lists and reads a part at most;
+ * where that is not enough it fails, and the next one goes on there: anyone can send memos without number.
  */
-export function createMemoIndex(reader: TransactionReader, limits = LIMITS): MemoIndex {
-  const final = new Map<string, Claim>();
+class NewestMemos implements MemoIndex {
+  /** Of final blocks, oldest first. */
+  #final = new Map<string, Claim>();
+  /** Those before them, newest first, while older ones are listed. */
+  #older: Claim[] = [];
   /** Of blocks that the chain may still take back. */
-  let recent = new Map<string, Claim>();
-  let newestFinal: string | undefined;
+  #recent = new Map<string, Claim>();
+  #earlier: EarlierMemos;
+  #newestFinal: string | undefined;
+  /** What is older is not listed yet; undefined where all is. */
+  #listedTo: string | undefined;
+  /** What is older is not kept; undefined where all is. */
+  #keptTo: string | undefined;
 
-  const refresh = async (signal: AbortSignal) => {
-    if (final.size > limits.maxEntries) {
-      final.clear();
-      newestFinal = undefined;
-    }
-    const mentions = await readSince(reader, newestFinal, limits.maxPages, signal);
-    const known = recent;
-    recent = new Map();
-    for (const { claim, isFinal } of mentions.claims.toReversed()) {
+  constructor(
+    private readonly reader: TransactionReader,
+    private readonly limits: MemoLimits,
+  ) {
+    this.#earlier = new EarlierMemos(reader, limits.maxPages);
+  }
+
+  async of(deployment: string, after: number, signal: AbortSignal): Promise<readonly RecordedPushes[]> {
+    await this.#listNewest(signal);
+    await this.#listOlder(signal);
+    const kept = await this.#kept(deployment, after, signal);
+    const before = this.#keptTo;
+    const earlier = before === undefined ? [] : await this.#earlier.of(deployment, after, before, signal);
+    return [...earlier, ...kept].map(({ range, signature }) => ({ ...range, transaction: signature }));
+  }
+
+  async #listNewest(signal: AbortSignal): Promise<void> {
+    const pages = await this.#pagesSince(this.#newestFinal, signal);
+    if (this.#newestFinal === undefined) this.#listedTo = this.#keptTo = pages.at(-1)?.next;
+    const known = this.#recent;
+    this.#recent = new Map();
+    for (const { claim, isFinal } of pages.flatMap(({ claims }) => claims).toReversed()) {
       const { signature } = claim;
-      (isFinal ? final : recent).set(signature, final.get(signature) ?? known.get(signature) ?? claim);
+      const one = this.#final.get(signature) ?? known.get(signature) ?? claim;
+      (isFinal ? this.#final : this.#recent).set(signature, one);
     }
-    newestFinal = mentions.newestFinal ?? newestFinal;
-  };
-  return {
-    of: async (deployment, after, signal) => {
-      await refresh(signal);
-      const claims = [...final.values(), ...recent.values()].filter(
-        (claim) => claim.deployment === deployment && claim.range.to > after,
-      );
-      const unread = claims.filter(({ isOwn }) => isOwn === undefined);
-      await readClaims(reader, unread.slice(0, MAX_READ), signal);
-      for (const { signature } of unread.filter(({ isOwn }) => isOwn === false)) final.delete(signature);
-      if (unread.length > MAX_READ) throw new Error('the memos of the deployment are still being read');
-      return claims
-        .filter(({ isOwn }) => isOwn)
-        .map(({ range, signature }) => ({ ...range, transaction: signature }));
-    },
-  };
-}
-
-/** What memos claim since a transaction, newest first, and the newest final transaction. */
-async function readSince(
-  reader: TransactionReader,
-  until: string | undefined,
-  maxPages: number,
-  signal: AbortSignal,
-) {
-  const claims: { claim: Claim; isFinal: boolean }[] = [];
-  let newestFinal: string | undefined;
-  let before: string | undefined;
-  for (let pages = 0; pages < maxPages; pages += 1) {
-    const page = await reader.list({ ...(before && { before }), ...(until && { until }) }, signal);
-    for (const mention of page) {
-      const isFinal = mention.confirmationStatus === 'finalized';
-      if (isFinal) newestFinal ??= mention.signature;
-      const claim = claimOf(mention);
-      if (claim !== undefined) claims.push({ claim, isFinal });
-    }
-    before = page.at(-1)?.signature;
-    if (page.length < PAGE) return { claims, newestFinal };
+    this.#newestFinal = pages.find(({ newestFinal }) => newestFinal)?.newestFinal ?? this.#newestFinal;
+    if (this.#final.size > this.limits.maxEntries) this.#keepFewer();
   }
-  throw new ServersAway('an RPC server tells of more transactions than the signer can have');
-}
 
-function claimOf({ signature, err, memo }: MentionedIn): Claim | undefined {
-  const text = err === null ? memoText(memo) : undefined;
-  const found = text === undefined ? undefined : readMemo(text);
-  if (found === undefined) return undefined;
-  const { deployment, ...range } = found;
-  return { signature, deployment, range, isOwn: undefined };
-}
-
-/** Replaces what a server says of a memo by what its transaction holds. */
-async function readClaims(
-  reader: TransactionReader,
-  claims: readonly Claim[],
-  signal: AbortSignal,
-): Promise<void> {
-  if (claims.length === 0) return;
-  const memos = await reader.signedMemos(
-    claims.map(({ signature }) => signature),
-    signal,
-  );
-  for (const [at, claim] of claims.entries()) {
-    const memo = memos[at];
-    const found = memo === undefined ? undefined : readMemo(memo);
-    claim.isOwn = found?.deployment === claim.deployment;
-    if (found !== undefined && claim.isOwn) {
-      const { deployment: _deployment, ...range } = found;
-      claim.range = range;
+  /** Newest first; at the beginning those down to a final transaction, from which the older ones can be listed later. */
+  async #pagesSince(until: string | undefined, signal: AbortSignal): Promise<readonly ClaimsPage[]> {
+    const pages: ClaimsPage[] = [];
+    while (pages.length < this.limits.maxPages) {
+      const page = await readPage(this.reader, { before: pages.at(-1)?.next, until }, signal);
+      pages.push(page);
+      if (page.next === undefined || (until === undefined && page.isLastFinal)) return pages;
     }
+    this.#beginAnew();
+    throw stillBeingRead();
+  }
+
+  /** So many transactions are new that they are listed in parts, as at the beginning. */
+  #beginAnew(): void {
+    this.#final.clear();
+    this.#older = [];
+    this.#recent.clear();
+    this.#earlier = new EarlierMemos(this.reader, this.limits.maxPages);
+    this.#newestFinal = this.#listedTo = this.#keptTo = undefined;
+  }
+
+  /** Half of the room is left for what comes. */
+  async #listOlder(signal: AbortSignal): Promise<void> {
+    for (let pages = 0; this.#listedTo !== undefined; pages += 1) {
+      if (pages >= this.limits.maxPages) throw stillBeingRead();
+      const page = await readPage(this.reader, { before: this.#listedTo }, signal);
+      const older = page.claims.map(({ claim }) => claim);
+      const kept = this.#final.size + this.#older.length;
+      const isKept = this.#keptTo === this.#listedTo && kept < this.limits.maxEntries / 2;
+      this.#listedTo = page.next;
+      if (isKept) {
+        this.#keptTo = page.next;
+        this.#older.push(...older);
+      } else for (const claim of older) this.#earlier.add(claim);
+    }
+    this.#join();
+  }
+
+  /** Once for all pages: a large map is slow to make. */
+  #join(): void {
+    if (this.#older.length === 0) return;
+    this.#final = new Map([...this.#older.toReversed().map(named), ...this.#final]);
+    this.#older = [];
+  }
+
+  /** Gives the oldest half up. */
+  #keepFewer(): void {
+    this.#join();
+    for (const claim of this.#final.values()) {
+      if (this.#final.size <= this.limits.maxEntries / 2) break;
+      this.#final.delete(claim.signature);
+      this.#earlier.add(claim);
+      this.#keptTo = claim.signature;
+    }
+    this.#earlier.readAnew();
+  }
+
+  /** The deployment's own among the claims that are kept. */
+  async #kept(deployment: string, after: number, signal: AbortSignal): Promise<readonly Claim[]> {
+    const claims = [...this.#final.values(), ...this.#recent.values()].filter(
+      (claim) => claim.deployment === deployment && claim.range.to > after,
+    );
+    const unread = claims.filter(({ isOwn }) => isOwn === undefined);
+    await readClaims(this.reader, unread.slice(0, MAX_READ), signal);
+    for (const { signature } of claims.filter(({ isOwn }) => isOwn === false)) this.#final.delete(signature);
+    if (unread.length > MAX_READ) throw stillBeingRead();
+    return claims.filter(({ isOwn }) => isOwn);
   }
 }
+
+const named = (claim: Claim): [string, Claim] => [claim.signature, claim];

@@ -16,7 +16,8 @@ import type { Batch } from '../../core/pushes/batch.js';
 import type { RecordedPushes } from '../../core/pushes/compare-ranges.js';
 import { call, countFrom, JsonRpc, RpcFailure } from '../rpc/json-rpc.js';
 import { memoOf } from './memo.js';
-import { createMemoIndex, type MemoIndex, type MentionedIn } from './memo-index.js';
+import type { MentionedIn } from './memo-claims.js';
+import { createMemoIndex, type MemoIndex } from './memo-index.js';
 import { type Lifetime, memoSignedBy, signerOf, signMemo } from './solana-transaction.js';
 
 /** A transaction is never replaced: its bytes are sent again until its blockhash is too old. */
