@@ -23,6 +23,8 @@ export async function startBeacon() {
     /** `lying`: what it answers is signed by the chain, but is another round. */
     mode: 'on' as 'on' | 'away' | 'lying',
     asked: [] as number[],
+    /** Requests that were answered with 503. */
+    refused: 0,
   };
   const signed = (round: number) => {
     const bytes = Buffer.alloc(8);
@@ -40,6 +42,7 @@ export async function startBeacon() {
   };
   const server = createServer(({ url = '' }, response) => {
     const answer = answerTo(url);
+    if (answer === undefined) state.refused += 1;
     response.writeHead(answer === undefined ? 503 : 200).end(JSON.stringify(answer ?? {}));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -1,6 +1,6 @@
-import { chainOf, createRoundCheck, QUICKNET, QUICKNET_HASH, timeOfRound } from '@orrery/deciding';
+import { chainOf, createRoundCheck, QUICKNET, QUICKNET_HASH, timeOfRound, uuidV7 } from '@orrery/deciding';
 import { expect, it } from 'vitest';
-import { roundFor, sourceOfBeacon } from './beacon.js';
+import { isTooLateToDraw, laterRound, roundFor, sourceOfBeacon } from './beacon.js';
 
 const chain = chainOf(QUICKNET, QUICKNET_HASH);
 if (chain === undefined) throw new Error('the constants do not belong together');
@@ -16,6 +16,23 @@ it('the round of a request is signed between one and two periods later', () => {
     expect(wait).toBeGreaterThanOrEqual(3000);
     expect(wait).toBeLessThanOrEqual(6000);
   }
+});
+
+it('the round of a later draw is one that verification takes for the run, as long as there is one', async () => {
+  const signedAt = timeOfRound(chain, 1000);
+  const now = signedAt - 5000;
+  const isTaken = (run: string) => {
+    const beacon = { chain: QUICKNET_HASH, round: 1000, signature: SIGNATURE };
+    const randomness = sourceOfBeacon(beacon, run, {}).take();
+    return createRoundCheck(chain)({ randomness, input: {} });
+  };
+  const last = uuidV7(signedAt - 1_800_000);
+  expect(laterRound(chain, last, now)).toEqual({ chain: QUICKNET_HASH, number: 1000 });
+  expect(await isTaken(last)).toBe(true);
+  const late = uuidV7(signedAt - 1_800_001);
+  expect(laterRound(chain, late, now)).toBeUndefined();
+  expect(await isTaken(late)).toBe(false);
+  expect([signedAt - 1, signedAt].map((at) => isTooLateToDraw(last, at))).toEqual([false, true]);
 });
 
 it('an entry that draws from a round shows it, with a seed that is made of it', async () => {

@@ -52,7 +52,8 @@ import { endSettlement, resolveRun, settleRun } from './settle-run.js';
  *   staged            the payment is settled: commit what was staged                    succeeded
  *   staged            nobody can tell: release everything that is held                  awaiting_payment
  *   awaiting_payment  nobody can tell yet: ask again after a pause                      awaiting_payment
- *   awaiting_payment  it is settled: decide on the state as it is then                  paid | paid_decided
+ *   awaiting_payment  it is settled: decide on the state as it is then, and draw from   paid | paid_decided
+ *                     a round of the beacon that is fixed then
  *   staged,           the payment was not charged and cannot be by us, or was charged   failed
  *   awaiting_payment  by another's transaction
  *   any but staged,   paused, unbound, overdue, or the decider failed                   failed
@@ -190,7 +191,7 @@ async function take(step: Step): Promise<void> {
 
 /** Whether it needs a round that it has not. */
 const isWaiting = (drive: Drive): drive is Drive & { round: FixedRound } =>
-  drive.round !== undefined && drive.beacon === undefined;
+  drive.round !== undefined && drive.beacon?.round !== drive.round.number;
 
 /** Decides whether the run ends with this error; otherwise the step is tried again. */
 function afterFailure({ clock, logger, drive, row }: Step, error: unknown): void {

@@ -3,23 +3,14 @@ import {
   type ErrorCode,
   type JsonObject,
   type JsonValue,
-  ServiceError,
+  type ServiceError,
   toErrorReply,
 } from '@orrery/contracts';
-import {
-  changeKey,
-  type Execution,
-  LLM_TEXTS,
-  type RandomSource,
-  type Recalled,
-  type Success,
-  waitsForBeacon,
-} from '@orrery/deciding';
+import { changeKey, type Execution, LLM_TEXTS, type Recalled, type Success } from '@orrery/deciding';
 import { monotonicOf } from '@orrery/service-kit';
 import type { Payment } from '../../core/payments/payment.js';
 import { withoutAmounts } from '../../core/prompting/grant.js';
 import { type DeciderAnswer, type Evidence, evidenceOf } from '../../core/prompting/model.js';
-import { type Beacon, type FixedRound, sourceOfBeacon } from '../../core/randomness/beacon.js';
 import { endOfKeys } from '../../lane/items/once-item.js';
 import type { ItemOutcome, WorkItem } from '../../lane/items/work-item.js';
 import type { Effects, KeyedEffect, PaymentEffect, RunEffect } from '../../store/commit/effects.js';
@@ -37,7 +28,6 @@ import { watchedAt } from '../payments/reconcile.js';
 import type { Settlement } from '../payments/settle-payment.js';
 import { type EntryDetails, withRefundDue } from '../requests/conclude.js';
 import { failedTimer } from '../requests/failed-timer.js';
-import { sourceFor } from '../requests/randomness.js';
 import {
   type Briefing,
   briefingOf,
@@ -50,7 +40,8 @@ import {
 } from '../requests/resolve-event.js';
 import type { RunDependencies } from '../requests/run-dependencies.js';
 import type { ReadFingerprint } from './read-fingerprint.js';
-import { failedAfterStaging, stagedOutcomeOf } from './staged-outcome.js';
+import { type KnownRound, sourceOf } from './run-randomness.js';
+import { failedAfterStaging } from './staged-outcome.js';
 
 /** A step that is to be taken: a run as its row has it, and what takes it to its next state. */
 export interface Step extends RunDependencies {
@@ -60,7 +51,7 @@ export interface Step extends RunDependencies {
 }
 
 /** What the process remembers while it drives a run from step to step. */
-export interface Drive {
+export interface Drive extends KnownRound {
   /** Times that the current step has failed, not counting what may pass by itself. */
   failures: number;
   /** The decider's answer and its fingerprint. Until it is stored, the decider is not called again for that fingerprint. */
@@ -76,9 +67,6 @@ export interface Drive {
   /** Times that this process has asked for the outcome of its payment; undefined until it has settled or asked. */
   looks?: number;
   ending?: Ending;
-  /** The round that it waits for, and what was signed. */
-  round?: FixedRound;
-  beacon?: Beacon;
 }
 
 /** Why a run ends without an outcome of its own. */
@@ -189,26 +177,6 @@ export function runItem<T>(
   };
   return { ...item, prepare };
 }
-
-/** A run draws the same numbers each time that it is decided. 'beacon': its round has to be asked for first. */
-function sourceOf(
-  { row, drive, randomnessKeys }: Step,
-  state: DeploymentState,
-  { definition }: Resolved,
-): RandomSource | 'beacon' | undefined {
-  if (!definition.draws || drive.ending !== undefined) return undefined;
-  const { input, replay, round } = requestOf(row);
-  const earlier = row.staged === null ? undefined : stagedOutcomeOf(row).entry.recorded?.randomness;
-  if (earlier === undefined && waitsForBeacon(definition, replay)) {
-    if (round === undefined) throw new ServiceError('randomness_unavailable', NO_ROUND);
-    drive.round = round;
-    return drive.beacon === undefined ? 'beacon' : sourceOfBeacon(drive.beacon, row.id, input);
-  }
-  return sourceFor(randomnessKeys, state, { run: row.id, input, earlier, replayed: replay?.seed });
-}
-
-const NO_ROUND =
-  'When the execution was accepted its event drew nothing from the beacon, so that no round was fixed: execute it again.';
 
 /** An execution that a decider decides records what the decider was given of the journal. */
 function withMemory(execution: Execution, { row, drive }: Step): Execution {

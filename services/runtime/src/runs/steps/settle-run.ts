@@ -1,5 +1,5 @@
 import { type ExecutionAnswer, type JsonObject, type JsonValue, ServiceError } from '@orrery/contracts';
-import { answerOf, type CheckedChange, changeKey, type Success } from '@orrery/deciding';
+import { answerOf, type BeaconChain, type CheckedChange, changeKey, type Success } from '@orrery/deciding';
 import { type Backoff, backoffDelay } from '@orrery/service-kit';
 import { NO_CALLS } from '../../core/payments/judge-settlement.js';
 import { sentenceOf } from '../../core/payments/payment-reasons.js';
@@ -32,6 +32,7 @@ import {
   updateRun,
   withEvidence,
 } from './run-item.js';
+import { chainToDrawAnew, drawnAnew } from './run-randomness.js';
 import {
   failedAfterStaging,
   requiredPayment,
@@ -133,6 +134,7 @@ export async function resolveRun({ row, signal, drive, db, payments, clock }: St
 export async function endSettlement(step: Step, settlement: Settlement): Promise<void> {
   const { row, lanes, clock, aiDeadlineMs } = step;
   const isStaged = row.state === 'staged';
+  const chain = !isStaged && settlement.kind === 'settled' ? await chainToDrawAnew(step) : undefined;
   const item = openItem<ExecutionAnswer | undefined>(
     step,
     clock.monotonic() + COMMIT_MS,
@@ -143,7 +145,7 @@ export async function endSettlement(step: Step, settlement: Settlement): Promise
         case 'settled':
           return isStaged
             ? commitStaged(row, state, settlement.transaction, now)
-            : decideAnew(row, open, settlement.transaction, now, aiDeadlineMs);
+            : decideAnew(row, open, settlement.transaction, now, { aiDeadlineMs, chain });
         case 'elsewhere':
           return chargedElsewhere(row, settlement.transaction, now);
         case 'refused':
@@ -212,7 +214,7 @@ function decideAnew(
   open: OpenRun,
   transaction: string,
   now: number,
-  aiDeadlineMs: number,
+  { aiDeadlineMs, chain }: { readonly aiDeadlineMs: number; readonly chain: BeaconChain | undefined },
 ): ItemOutcome<undefined> {
   const evidence: readonly Evidence[] = evidenceOfRun(row);
   // The evidence of the stored answer was taken over when it was staged; it comes with the answer again.
@@ -223,6 +225,7 @@ function decideAnew(
     attempts: 1,
     holding: false,
     deadline: new Date(now + aiDeadlineMs),
+    ...drawnAnew(row, chain, now),
   };
   const payment = paymentUpdate(requiredPayment(row), { transaction, reason: null }, now);
   return { ...updateRun(row, open, columns, undefined), payment };

@@ -1,6 +1,7 @@
 import { executionErrorOf, ServiceError } from '@orrery/contracts';
 import { type JournalEntryDraft, noChanges, storedChanges, uuidV7 } from '@orrery/deciding';
 import type { Payment } from '../../core/payments/payment.js';
+import type { FixedRound } from '../../core/randomness/beacon.js';
 import type { ItemOutcome } from '../../lane/items/work-item.js';
 import type { Effects } from '../../store/commit/effects.js';
 import { paymentOf, type RunRow } from '../../store/runs/run-store.js';
@@ -9,6 +10,8 @@ import { withEntry } from '../requests/conclude.js';
 /** What is committed, exactly so, once the payment is settled (the column `staged`). */
 export interface StagedOutcome extends Pick<Effects, 'durationMs' | 'pushes' | 'llm' | 'timers'> {
   readonly entry: JournalEntryDraft;
+  /** Of a run that is decided anew: the round of the beacon that it draws from, instead of its first one. Null: there is none. */
+  readonly round?: FixedRound | null;
 }
 
 /**
