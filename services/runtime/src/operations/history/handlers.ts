@@ -33,6 +33,7 @@ import { boundsFromNow, verifyJournal } from '../../store/journal/verify/verify-
 import { partitionOf } from '../../store/leases/leases.js';
 import { isPaused } from '../../store/state/deployment-state.js';
 import type { RuntimeContext } from '../context.js';
+import { withoutUnpaidTexts } from './unpaid-texts.js';
 
 /** `access.see` throws `deployment_not_found` for what is absent, deleted or not visible. */
 export function historyHandlers({
@@ -85,7 +86,8 @@ export function historyHandlers({
         ? await entryById(db, deployment.id, params.historyId, { withTexts, withCode })
         : undefined;
       if (row === undefined) throw new ServiceError('history_entry_not_found');
-      return { data: toHistoryEntry(row, deployment.address) };
+      const entry = toHistoryEntry(row, deployment.address);
+      return { data: deployment.isOwner ? entry : withoutUnpaidTexts(entry) };
     },
 
     'history.verify': async ({ params, query }, call: CallContext) => {
