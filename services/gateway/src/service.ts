@@ -102,7 +102,7 @@ function operationsOf(started: Started, keys: KeyVerifier) {
     ...limitHandlers(bus, config),
   };
   const { deadlineMs, runDeadlineMs, streamBounds } = config;
-  const options = { onError: database.storage.note, longerMs: runDeadlineMs - deadlineMs };
+  const options = { onError: database.storage.suspect, longerMs: runDeadlineMs - deadlineMs };
   const call = createDispatch(bus, identity, options);
   const findPublished = createFindPublished(bus, clock);
   const stream = startStreams(bus, { call, findPublished, streamBounds, keys, clock, logger, deadlineMs });

@@ -24,7 +24,7 @@ export interface Connections<Schema> extends AsyncDisposable {
 
 export interface Database<Schema> extends Connections<Schema> {
   readonly schema: string;
-  readonly storage: Pick<StorageWatch, 'isFull' | 'note'>;
+  readonly storage: Pick<StorageWatch, 'isFull' | 'suspect'>;
   /** Other connections to the same schema, under other limits. The caller closes them. */
   beside(limits: PoolLimits): Connections<Schema>;
   /** Resolves for a server that answers with whether it takes writes. For a health check. */

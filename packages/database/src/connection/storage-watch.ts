@@ -3,7 +3,7 @@ import type { Logger } from '@orrery/service-kit';
 import type pg from 'pg';
 import { classifyPostgresError } from '../errors/postgres-errors.js';
 
-/** How often it is tried whether there is space again, in milliseconds. */
+/** The pause between two tries whether there is space, in milliseconds. */
 const PROBE_MS = 500;
 
 /**
@@ -11,9 +11,14 @@ const PROBE_MS = 500;
  * end it: an update may find room in a page that exists. So a write that needs new pages is tried until one succeeds.
  *
  *   space ─ a statement failed with `storage_full` ─→ full ─ the probe succeeded ─→ space
+ *
+ * A service that answers `storage_full` may use another database: then the probe is the statement that tells.
  */
 export class StorageWatch {
   #isFull = false;
+  #isSuspected = false;
+  /** A probe is under way, or its pause is. */
+  #isBusy = false;
   #timer: NodeJS.Timeout | undefined;
 
   /** `probe` writes something that needs space. */
@@ -26,14 +31,21 @@ export class StorageWatch {
     return this.#isFull;
   }
 
-  /** Takes note of an error of the server, or of a service that answered `storage_full`. */
+  /** Takes note of an error of this database's server. */
   readonly note = (error: unknown): void => {
-    if (this.#isFull || kindOf(error) !== 'storage_full') return;
+    if (this.#isFull || !isFullness(error)) return;
     this.#isFull = true;
     this.logger.error(
       'the disk of the database is full and every change is refused; free or add space where its data directory lies',
     );
-    this.#tryLater();
+    if (!this.#isBusy) this.#tryLater();
+  };
+
+  /** Takes note of what a service answered: the probe tells whether it is this disk that is full. */
+  readonly suspect = (error: unknown): void => {
+    if (this.#isFull || !isFullness(error)) return;
+    this.#isSuspected = true;
+    if (!this.#isBusy) void this.#tryNow();
   };
 
   stop(): void {
@@ -41,20 +53,32 @@ export class StorageWatch {
   }
 
   #tryLater(): void {
-    this.#timer = setTimeout(() => void this.#tryNow(), PROBE_MS).unref();
+    this.#isBusy = true;
+    this.#timer = setTimeout(() => {
+      this.#isBusy = false;
+      if (this.#isFull || this.#isSuspected) void this.#tryNow();
+    }, PROBE_MS).unref();
   }
 
   async #tryNow(): Promise<void> {
+    const wasFull = this.#isFull;
+    this.#isBusy = true;
+    this.#isSuspected = false;
     const error = await this.probe().catch((thrown: unknown) => thrown ?? 'failed');
+    this.note(error);
     // A user who may make no temporary tables learns from the next failed write.
-    if (ENDURING.has(kindOf(error))) return this.#tryLater();
-    this.#isFull = false;
-    this.logger.info('the disk of the database has space again');
+    if (wasFull && !ENDURING.has(kindOf(error))) {
+      this.#isFull = false;
+      this.logger.info('the disk of the database has space again');
+    }
+    this.#tryLater();
   }
 }
 
 const kindOf = (error: unknown) =>
   error instanceof ServiceError ? error.code : classifyPostgresError(error).kind;
+
+const isFullness = (error: unknown): boolean => kindOf(error) === 'storage_full';
 
 /** What the probe may fail with while the disk is full: a server that runs out of space may also end. */
 const ENDURING: ReadonlySet<string> = new Set(['storage_full', 'unavailable', 'unknown_outcome', 'timeout']);
