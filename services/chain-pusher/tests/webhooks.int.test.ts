@@ -292,7 +292,7 @@ describe('secrets', () => {
     await boot({ keys: [randomBytes(32)] });
     await execute();
     await vi.waitFor(async () =>
-      expect(await get(id)).toMatchObject({ state: 'disabled', problem: { code: 'secret_unreadable' } }),
+      expect(await get(id)).toMatchObject({ state: 'retrying', problem: { code: 'secret_unreadable' } }),
     );
     const { data } = await house.call('webhooks.rotateSecret', of(id));
     await house.call('webhooks.update', { ...of(id), body: { isEnabled: true } });

@@ -2,7 +2,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { metrics } from '@opentelemetry/api';
 import { PrometheusExporter, PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
 import { resourceFromAttributes } from '@opentelemetry/resources';
-import { MeterProvider } from '@opentelemetry/sdk-metrics';
+import { AggregationTemporality, InstrumentType, MeterProvider } from '@opentelemetry/sdk-metrics';
 import { createMeter } from './instruments.js';
 
 /** Collects the process's metrics; `text` is the page that Prometheus reads. */
@@ -13,7 +13,7 @@ export async function startMetrics({
   service: string;
   thread?: string | undefined;
 }): Promise<AsyncDisposable & { text: () => Promise<string> }> {
-  const reader = new PrometheusExporter({ preventServerStart: true });
+  const reader = new CurrentGauges({ preventServerStart: true });
   const provider = new MeterProvider({
     resource: resourceFromAttributes({ 'service.name': service }),
     readers: [reader],
@@ -29,6 +29,14 @@ export async function startMetrics({
       await provider.shutdown();
     },
   };
+}
+
+/** What a gauge does not observe any more is not told any more; the SDK would repeat its last value for ever. */
+class CurrentGauges extends PrometheusExporter {
+  override selectAggregationTemporality(type: InstrumentType): AggregationTemporality {
+    const isObserved = type === InstrumentType.OBSERVABLE_GAUGE;
+    return isObserved ? AggregationTemporality.DELTA : AggregationTemporality.CUMULATIVE;
+  }
 }
 
 const NANOSECONDS = 1e9;

@@ -11,6 +11,23 @@ describe('startTelemetry', () => {
     expect(page).toMatch(/^orrery_event_loop_delay_p99\{.*\} [\d.e-]+$/m);
   });
 
+  it('tells of a gauge only what it observes now', async () => {
+    await using telemetry = await startTelemetry({ service: 'catalog', tracing: false, metrics: true });
+    let stopped = ['first', 'second'];
+    createMeter('catalog')
+      .createObservableGauge('orrery_stopped')
+      .addCallback((result) => {
+        for (const consumer of stopped) result.observe(1, { consumer });
+      });
+    const told = async () =>
+      (await telemetry.metricsPage()).match(/(?<=^orrery_stopped\{consumer=")\w+/gm) ?? [];
+    expect(await told()).toEqual(['first', 'second']);
+    stopped = ['second'];
+    expect(await told()).toEqual(['second']);
+    stopped = [];
+    expect(await told()).toEqual([]);
+  });
+
   it('tells what it knows also when another thread tells nothing, and that one until it leaves', async () => {
     await using telemetry = await startTelemetry({ service: 'catalog', tracing: false, metrics: false });
     telemetry.include(() => Promise.reject(new Error('gone')));

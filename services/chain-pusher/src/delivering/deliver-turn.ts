@@ -1,13 +1,12 @@
 import { ServiceError } from '@orrery/contracts';
 import type { Clock, Logger } from '@orrery/service-kit';
-import { type Attempt, afterAttempt } from '../core/webhooks/after-attempt.js';
+import { type AfterAttempt, type Attempt, afterAttempt } from '../core/webhooks/after-attempt.js';
 import { type DeliveredEntry, isWanted } from '../core/webhooks/delivered-entry.js';
 import type { Seal } from '../core/webhooks/seal.js';
 import { signedHeaders } from '../core/webhooks/signature.js';
 import type { Db } from '../store/tables/schema.js';
 import {
   type ClaimedWebhook,
-  disableClaimed,
   endClaim,
   markDue,
   moveTo,
@@ -63,10 +62,6 @@ export async function deliverTurn(
 ): Promise<boolean> {
   const { db, seal, journals, clock, signal } = dependencies;
   const secrets = openSecrets(seal, webhook);
-  if (secrets === undefined) {
-    await disableClaimed(db, webhook, UNREADABLE);
-    return false;
-  }
   const until = clock.monotonic() + TURN.ms;
   let { seq: from } = webhook;
   let head = webhook.seq;
@@ -111,14 +106,16 @@ export async function deliverTurn(
 
 const UNREADABLE = {
   code: 'secret_unreadable',
-  detail: 'The server has lost the key of its secret: replace the secret, then enable the webhook again.',
+  detail: 'The server cannot read its secret. If that goes on, the key is lost: replace the secret.',
 };
 
-/** Undefined: no key of the operator opens the secret. */
+/** Undefined: no key that this process has opens the secret. Another may have one. */
+type Secrets = readonly string[] | undefined;
+
 function openSecrets(
   seal: Seal,
   { id, secret, old_secret: old }: Pick<ClaimedWebhook, 'id' | 'secret' | 'old_secret'>,
-): string[] | undefined {
+): Secrets {
   const current = seal.open(secret, id);
   const before = old === null ? undefined : seal.open(old, id);
   return current === undefined ? undefined : [current, ...(before === undefined ? [] : [before])];
@@ -153,7 +150,7 @@ async function goOnAfter(
   dependencies: TurnDependencies,
   webhook: ClaimedWebhook,
   { position, head, lostFrom }: Fork,
-  secrets: readonly string[],
+  secrets: Secrets,
   place: Place,
 ): Promise<'ended' | { readonly holds: boolean; readonly sent: number }> {
   if (lostFrom === null) return { holds: await moveTo(dependencies.db, webhook, position, head), sent: 0 };
@@ -180,7 +177,7 @@ async function record(
   place: Place,
 ): Promise<boolean> {
   const before = { failures: webhook.failures, failingMs: webhook.failing_ms };
-  const after = afterAttempt(attempt, before, random());
+  const after = sooner(afterAttempt(attempt, before, random()));
   const isSlow = after.step !== 'delivered' || (attempt.durationMs > slowMs && place.isSlow());
   const holds = await recordAttempt(db, webhook, what, { attempt, after, head, isSlow });
   signals.attempted(after.step, attempt.durationMs);
@@ -188,14 +185,23 @@ async function record(
   return holds && after.step === 'delivered';
 }
 
-/** One attempt in its place, which it changes when it takes long. */
+/** A process with the key may begin at any time, whatever the receiver did before. */
+const sooner = (after: AfterAttempt): AfterAttempt =>
+  after.step === 'retry' && after.problem === UNREADABLE
+    ? { ...after, delayMs: Math.min(after.delayMs, UNREADABLE_MOST_MS) }
+    : after;
+
+const UNREADABLE_MOST_MS = 60_000;
+
+/** One attempt in its place, which it changes when it takes long. It fails where there is nothing to sign with. */
 async function attemptWith(
   { send, slowMs, clock, signal }: TurnDependencies,
   url: string,
-  secrets: readonly string[],
+  secrets: Secrets,
   { id, body }: Pick<DeliveredEntry, 'id' | 'body'>,
   place: Place,
 ): Promise<Attempt | 'ended'> {
+  if (secrets === undefined) return { problem: UNREADABLE, durationMs: 0 };
   const headers = {
     'content-type': 'application/json',
     'user-agent': 'Orrery-Webhooks',
@@ -232,10 +238,9 @@ export async function deliverAsked(
   // Claimed again by itself: the runtime does not answer.
   if (entry === 'away') return;
   const isThere = typeof entry === 'object' && (asked.seq === null || entry.id === asked.history_id);
-  const attempt: Attempt | 'ended' =
-    secrets === undefined || !isThere
-      ? { problem: secrets === undefined ? UNREADABLE : LOST, durationMs: 0 }
-      : await attemptWith(dependencies, asked.url, secrets, entry, place);
+  const attempt: Attempt | 'ended' = isThere
+    ? await attemptWith(dependencies, asked.url, secrets, entry, place)
+    : { problem: LOST, durationMs: 0 };
   if (attempt === 'ended') return;
   signals.attempted('asked', attempt.durationMs);
   await recordDelivery(db, asked, attempt);

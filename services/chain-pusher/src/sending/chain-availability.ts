@@ -14,6 +14,7 @@ export class ChainAvailability {
   #isUsable = false;
   #isAway = false;
   #checkedAt = 0;
+  #found: ChainCheck | undefined;
   readonly #unaffordable = new Unaffordable();
 
   constructor(private readonly options: ChainSenderOptions) {}
@@ -26,6 +27,17 @@ export class ChainAvailability {
   /** No server answers: nothing is asked until the next check. */
   get isAway(): boolean {
     return this.#isAway;
+  }
+
+  /** What it was last found to be, with the last balance that was read. */
+  get found(): ChainCheck | undefined {
+    return this.#found;
+  }
+
+  /** Another process may send to the chain from now on, or has done so until now. */
+  forget(): void {
+    this.#found = undefined;
+    this.checkSoon();
   }
 
   /** The next round checks. */
@@ -78,13 +90,13 @@ export class ChainAvailability {
   }
 
   async #note(lease: ChainLease, found: ChainCheck, failure?: Error): Promise<void> {
-    const { db, clock, logger, signals } = this.options;
+    const { db, clock, logger } = this.options;
     const { reason } = found;
     this.#checkedAt = clock.monotonic();
     if (this.#isUsable !== (reason === null))
       logger.warn({ chain: lease.chain, reason, cause: causeOf(failure) }, 'chain state changed');
     this.#isUsable = reason === null;
-    signals.checked(lease.chain, found);
+    this.#found = { reason, balance: found.balance ?? this.#found?.balance ?? null };
     await noteChainState(db, lease, reason);
   }
 }

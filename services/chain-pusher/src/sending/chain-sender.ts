@@ -1,5 +1,5 @@
 import type { PollOutcome } from '@orrery/service-kit';
-import { type ChainView, ServersAway } from '../core/chains/chain-port.js';
+import { type ChainCheck, type ChainView, ServersAway } from '../core/chains/chain-port.js';
 import { nextStep } from '../core/submissions/next-step.js';
 import type { Submission } from '../core/submissions/submission.js';
 import {
@@ -44,6 +44,8 @@ export class ChainSender {
   /** When each empty transaction was made that fills a gap, by its nonce. */
   readonly #filledAt = new Map<number, number>();
   #epoch: number | undefined;
+  /** The lease lasts until then, unless it is renewed. */
+  #heldUntil = 0;
   /** Since when this process has sent to the chain. */
   #sendingSince = 0;
   #watchedAt = 0;
@@ -54,11 +56,19 @@ export class ChainSender {
     this.#steps = new SubmissionSteps(options, this.#availability, this.#lanes);
   }
 
+  /** What the chain was last found to be; undefined unless this process holds its lease. */
+  get found(): ChainCheck | undefined {
+    return this.options.clock.monotonic() < this.#heldUntil ? this.#availability.found : undefined;
+  }
+
   async runOnce(signal: AbortSignal): Promise<PollOutcome> {
     const lease = await this.#takeLease();
     if (lease === undefined) return 'idle';
     try {
-      await whileRenewed(this.options, lease, () => this.#send({ lease, signal }));
+      const onRenewed = (until: number) => {
+        this.#heldUntil = until;
+      };
+      await whileRenewed({ ...this.options, onRenewed }, lease, () => this.#send({ lease, signal }));
     } catch (error) {
       await this.#afterFailure(lease, error);
     }
@@ -75,13 +85,16 @@ export class ChainSender {
 
   async #takeLease(): Promise<ChainLease | undefined> {
     const { db, chain, owner, leaseTtlMs, clock } = this.options;
+    // Before the lease of the database ends, whose time begins later.
+    const until = clock.monotonic() + leaseTtlMs;
     const lease = await holdLease(db, chain.name, owner, leaseTtlMs);
     if (lease?.epoch !== this.#epoch) {
       this.#lanes.forgetAll();
-      this.#availability.checkSoon();
+      this.#availability.forget();
       this.#sendingSince = clock.monotonic();
     }
     this.#epoch = lease?.epoch;
+    this.#heldUntil = until;
     return lease;
   }
 

@@ -1,4 +1,11 @@
-import { createMeter, createTracer, forTraces, isTraced } from '@orrery/service-kit';
+import {
+  createMeter,
+  createTracer,
+  forTraces,
+  isTraced,
+  type Meter,
+  type ObservableGauge,
+} from '@orrery/service-kit';
 import type { ChainCheck } from '../core/chains/chain-port.js';
 import type { Backlog } from '../store/lanes/lane-store.js';
 
@@ -11,8 +18,6 @@ export function chainSignals() {
     meter.createGauge(`orrery_chain_${name}`, { description });
   const count = (name: string, description: string) =>
     meter.createCounter(`orrery_chain_${name}`, { description });
-  const available = gauge('available', '1 while pushes can be sent to the chain, else 0');
-  const balance = gauge('balance', "Balance of the signer's account, in the chain's own unit");
   const waiting = gauge('backlog', 'Pushes that wait');
   const age = gauge('oldest_seconds', 'Age of the oldest push that waits');
   const stopped = gauge('stopped_lanes', 'Lanes that a failed push or a chain that is ahead has stopped');
@@ -28,10 +33,7 @@ export function chainSignals() {
       load: () => Promise<readonly string[]>,
       work: () => Promise<T>,
     ): Promise<T> => (tracer === undefined ? work() : forTraces(tracer, name, await load(), {}, work)),
-    checked: (chain: string, found: ChainCheck) => {
-      available.record(found.reason === null ? 1 : 0, { chain });
-      if (found.balance !== null) balance.record(found.balance, { chain });
-    },
+    ...foundSignals(meter),
     sent: (chain: string, outcome: string) => sent.add(1, { chain, outcome }),
     included: (chain: string, depth: string, pushes: number) => included.add(pushes, { chain, depth }),
     reorganized: (chain: string) => reorganized.add(1, { chain }),
@@ -41,6 +43,38 @@ export function chainSignals() {
       waiting.record(found.pushes, { chain });
       age.record(found.seconds, { chain });
       stopped.record(found.stopped, { chain });
+    },
+  };
+}
+
+/** What a process has found a chain to be; undefined unless it sends to it. */
+type FoundOf = () => ChainCheck | undefined;
+
+/** Gauges of the chains that this process sends to. Of others it tells nothing: what it found once would hide what is. */
+function foundSignals(meter: Meter) {
+  const chains = new Map<string, FoundOf>();
+  const gauge = (name: string, description: string, read: (found: ChainCheck) => number | null) => {
+    const created = meter.createObservableGauge(`orrery_chain_${name}`, { description });
+    const tell: Parameters<ObservableGauge['addCallback']>[0] = (result) => {
+      for (const [chain, foundOf] of chains) {
+        const found = foundOf();
+        const value = found && read(found);
+        if (typeof value === 'number') result.observe(value, { chain });
+      }
+    };
+    created.addCallback(tell);
+    return () => created.removeCallback(tell);
+  };
+  const ends = [
+    gauge('available', '1 while pushes can be sent to the chain, else 0', (found) =>
+      Number(found.reason === null),
+    ),
+    gauge('balance', "Balance of the signer's account, in the chain's own unit", (found) => found.balance),
+  ];
+  return {
+    watch: (chain: string, foundOf: FoundOf) => void chains.set(chain, foundOf),
+    stop: () => {
+      for (const end of ends) end();
     },
   };
 }

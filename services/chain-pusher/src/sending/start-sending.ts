@@ -35,6 +35,7 @@ export async function startSending(options: SendingOptions): Promise<Sending> {
       port: await portOf(one),
       signals,
     });
+    signals.watch(one.chain.name, () => sender.found);
     const loop = startPollLoop({
       name: `pushes to ${one.chain.name}`,
       intervalMs: pollMs,
@@ -69,6 +70,7 @@ export async function startSending(options: SendingOptions): Promise<Sending> {
   return {
     wake: (chain) => loops.get(chain)?.wake(),
     stop: async () => {
+      signals.stop();
       await Promise.all([measuring, sweeping, ...loops.values()].map((loop) => loop.stop()));
       await releaseLeases(db, options.owner);
     },

@@ -1,7 +1,10 @@
 import { type ChainLease, renewLease } from '../store/chains/chain-lease.js';
 import type { ChainSenderOptions } from './sender-options.js';
 
-type Renewal = Pick<ChainSenderOptions, 'db' | 'clock' | 'leaseTtlMs' | 'logger'>;
+interface Renewal extends Pick<ChainSenderOptions, 'db' | 'clock' | 'leaseTtlMs' | 'logger'> {
+  /** The lease holds until then at least, by `clock.monotonic`. */
+  readonly onRenewed: (until: number) => void;
+}
 
 /** Does work under a lease that is renewed until the work ends: servers that are slow may make it take longer than a lease. */
 export async function whileRenewed<T>(
@@ -21,7 +24,7 @@ export async function whileRenewed<T>(
 
 /** A failure ends nothing: what is written under a lease that another process has taken is refused. */
 async function renewUntil(
-  { db, clock, leaseTtlMs, logger }: Renewal,
+  { db, clock, leaseTtlMs, logger, onRenewed }: Renewal,
   lease: ChainLease,
   signal: AbortSignal,
 ): Promise<void> {
@@ -29,8 +32,10 @@ async function renewUntil(
   for (;;) {
     await clock.sleep(leaseTtlMs / 3, signal).catch(() => undefined);
     if (signal.aborted) return;
-    await renewLease(db, lease, leaseTtlMs).catch((err: unknown) =>
-      logger.warn({ err, chain }, 'the lease of the chain could not be renewed'),
+    const until = clock.monotonic() + leaseTtlMs;
+    await renewLease(db, lease, leaseTtlMs).then(
+      ({ numAffectedRows }) => numAffectedRows && onRenewed(until),
+      (err: unknown) => logger.warn({ err, chain }, 'the lease of the chain could not be renewed'),
     );
   }
 }

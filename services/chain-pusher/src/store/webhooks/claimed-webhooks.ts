@@ -151,17 +151,6 @@ export const endClaim = (db: Db, { id, claim }: ClaimedWebhook, restMs: number |
     update webhooks set claim = null, claimed_until = null, due_at = now() + ${restMs}::float8 * interval '1 millisecond'
     where id = ${id} and claim = ${claim}`.execute(db);
 
-/** Disables it for a reason that no attempt can find. */
-export const disableClaimed = (
-  db: Db,
-  { id, claim }: ClaimedWebhook,
-  problem: { code: string; detail: string },
-) =>
-  sql`
-    update webhooks set claim = null, claimed_until = null, due_at = null, disabled_at = now(),
-      problem = ${JSON.stringify(problem)}::jsonb
-    where id = ${id} and claim = ${claim}`.execute(db);
-
 /** Of these journals, by their heads, those with a webhook that is behind, or ahead since entries were lost, and that waits for nothing. */
 export async function markBehind(db: Db, heads: readonly JournalHead[]): Promise<number> {
   const { numAffectedRows } = await sql`
