@@ -17,6 +17,7 @@ afterAll(() => evm[Symbol.asyncDispose]());
 
 const RECEIVER = '0x2222222222222222222222222222222222222222';
 const VALID_S = 3000;
+const logger = createLogger({ service: 'test', level: 'silent' });
 
 /** A payment that is valid for 50 minutes, as none is accepted, and how its chain is asked about it. */
 async function plantPayment() {
@@ -31,7 +32,7 @@ async function plantPayment() {
   if ('mismatch' in read) throw new Error(read.mismatch);
   const resource = { url: 'http://localhost', description: '' };
   const payment: Payment = { ...read, x402Version: 2, requirement, resource };
-  const chain = createEvmChain(token);
+  const chain = createEvmChain(token, logger);
   const { signal } = new AbortController();
   return { payment, look: (since: number) => chain.look(payment, { since, named: [], signal }) };
 }
@@ -41,7 +42,6 @@ const mine = (blocks: number, interval: number) =>
 
 it('an authorization that was used long before its settlement began is told of once it is over', async () => {
   const { payment, look } = await plantPayment();
-  const logger = createLogger({ service: 'test', level: 'silent' });
   const settled = await createHttpFacilitator(evm.facilitator.url, logger).settle(payment, 60_000);
   if (settled.kind !== 'settled') throw new Error(settled.kind);
   const usedAt = Date.now();

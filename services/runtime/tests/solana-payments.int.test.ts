@@ -19,6 +19,7 @@ let solana: SolanaPayments;
 let receiver: Address;
 
 const PRICE = 10_000n;
+const DEVNET = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1';
 
 const running: AsyncDisposable[] = [];
 const boot = async ({ settleMs = 3000, facilitatorUrl = solana.facilitator.url } = {}) => {
@@ -175,7 +176,7 @@ describe('a payment on Solana', () => {
       if (method === 'getTransaction') reads.push(method);
       if (reads.length === 4) givenUp.abort();
     };
-    const chain = createSolanaChain({ rpcUrls: [solana.rpcUrl] });
+    const chain = chainAt(solana.rpcUrl);
     // The first payment is the last one that a search comes to.
     const payment = { payload: offers[0]?.payload['payload'], validUntil: Date.now() } as unknown as Payment;
     const since = Date.now();
@@ -200,7 +201,7 @@ describe('a payment on Solana', () => {
     const payment = { payload: offer.payload['payload'], validUntil: since } as unknown as Payment;
     solana.ledger.expire();
     const busy = await startBusyNode(Math.ceil(since / 1000) + 1000);
-    const chain = createSolanaChain({ rpcUrls: [busy.url] });
+    const chain = chainAt(busy.url);
     const look = (signal = new AbortController().signal) => chain.look(payment, { since, named: [], signal });
     const charged = { kind: 'charged', transaction: solana.ledger.executed[0]?.signature };
 
@@ -262,6 +263,10 @@ describe('a payment on Solana', () => {
   });
 });
 
+const silent = createLogger({ service: 'test', level: 'silent' });
+const chainAt = (url: string) =>
+  createSolanaChain({ network: 'solana-devnet', caip2: DEVNET, rpcUrls: [url] }, silent);
+
 /** A node that shows 25,000 transactions of every payer that came after those of the ledger, at a time in seconds. */
 async function startBusyNode(blockTime: number) {
   const later = Array.from({ length: 25_000 }, (_, index) => `later-${index}`);
@@ -321,9 +326,8 @@ describe('what a payer without a node of Solana is told', () => {
     const asked: string[] = [];
     solana.beforeAnswering = async (method) => void asked.push(method);
     const clock = { monotonic: () => now } as Parameters<typeof createSolanaFacts>[1];
-    const logger = createLogger({ service: 'test', level: 'silent' });
     const factsAt = (rpcUrls: string[]) => {
-      const facts = createSolanaFacts([{ ...asset, rpcUrls }], clock, logger);
+      const facts = createSolanaFacts([{ ...asset, rpcUrls }], clock, silent);
       return () => facts(query.network, query.asset);
     };
     const facts = factsAt([solana.rpcUrl]);

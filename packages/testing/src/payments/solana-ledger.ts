@@ -13,8 +13,11 @@ import { FailedTransactionMetadata, LiteSVM } from 'litesvm';
 
 const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA' as Address;
 const ASSOCIATED_TOKEN_PROGRAM = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL' as Address;
+const CLOCK = 'SysvarC1ock11111111111111111111111111111111';
 const MINT_BYTES = 82;
 const ACCOUNT_BYTES = 165;
+/** By this much the chain's clock is ahead once payments have expired, in milliseconds: they are offered for a minute. */
+const AHEAD_MS = 180_000;
 
 /** A transaction that was executed, whether it failed or not. */
 export interface Executed {
@@ -37,7 +40,7 @@ export interface SolanaLedger {
   latestBlockhash(): string;
   /** @param commitment of the block that is asked: a finalized one does not know blockhashes of the last seconds */
   isBlockhashValid(blockhash: string, commitment: string): boolean;
-  /** No transaction that was signed before can be executed any more. */
+  /** No transaction that was signed before can be executed any more, and by the chain's clock its end is long past. */
   expire(): void;
   accountOf(address: string): { data: string; owner: string; lamports: number } | undefined;
   simulate(wire: string): void;
@@ -48,6 +51,8 @@ export interface SolanaLedger {
 export function createSolanaLedger(mint: Address): SolanaLedger {
   const svm = new LiteSVM();
   const executed: Executed[] = [];
+  let aheadMs = 0;
+  const seconds = () => Math.floor((Date.now() + aheadMs) / 1000);
   const put = (address: Address, data: Uint8Array) => {
     const lamports = svm.minimumBalanceForRentExemption(BigInt(data.length));
     const account = { address, data, executable: false, lamports, programAddress: TOKEN_PROGRAM };
@@ -56,6 +61,11 @@ export function createSolanaLedger(mint: Address): SolanaLedger {
   const read = (address: string) => {
     const account = svm.getAccount(address as never);
     return account.exists ? account : undefined;
+  };
+  const setClock = () => {
+    const clock = svm.getClock();
+    clock.unixTimestamp = BigInt(seconds());
+    svm.setClock(clock);
   };
   put(mint, mintData());
   const unitsIn = (account: Address): bigint => {
@@ -76,8 +86,12 @@ export function createSolanaLedger(mint: Address): SolanaLedger {
     latestBlockhash: () => svm.latestBlockhash(),
     isBlockhashValid: (blockhash, commitment) =>
       commitment !== 'finalized' && svm.latestBlockhash() === blockhash,
-    expire: () => svm.expireBlockhash(),
+    expire: () => {
+      svm.expireBlockhash();
+      aheadMs = AHEAD_MS;
+    },
     accountOf: (address) => {
+      if (address === CLOCK) setClock();
       const account = read(address);
       if (account === undefined) return undefined;
       const data = getBase64Decoder().decode(Uint8Array.from(account.data));
@@ -95,7 +109,7 @@ export function createSolanaLedger(mint: Address): SolanaLedger {
       const outcome = svm.sendTransaction(transaction as never);
       const error = outcome instanceof FailedTransactionMetadata ? String(outcome.err()) : null;
       const { staticAccounts } = getCompiledTransactionMessageDecoder().decode(transaction.messageBytes);
-      const blockTime = Math.floor(Date.now() / 1000);
+      const blockTime = seconds();
       executed.unshift({
         signature,
         wire,

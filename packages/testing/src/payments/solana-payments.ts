@@ -13,9 +13,10 @@ import { serveJsonRpc } from '../servers/json-rpc.js';
 import { type FacilitatorServer, startFacilitator } from './facilitator-server.js';
 import { createSolanaLedger, type SolanaLedger } from './solana-ledger.js';
 
-/** The address of USDC on Solana's devnet, and the network by CAIP-2. */
+/** The address of USDC on Solana's devnet, and its first block, which names the network by CAIP-2. */
 const MINT = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU' as Address;
-const NETWORK = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1';
+const GENESIS = 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG';
+const NETWORK = `solana:${GENESIS.slice(0, 32)}` as const;
 
 /** JSON-RPC's code for what is not served. */
 const NO_METHOD = -32_601;
@@ -76,6 +77,8 @@ type Params = readonly [
 function answerOf(ledger: SolanaLedger, method: string, [first, options = {}]: Params): unknown {
   const context = { slot: ledger.executed.length + 1 };
   switch (method) {
+    case 'getGenesisHash':
+      return GENESIS;
     case 'getLatestBlockhash':
       return { context, value: { blockhash: ledger.latestBlockhash(), lastValidBlockHeight: 150 } };
     case 'isBlockhashValid':

@@ -58,8 +58,8 @@ describe('what is known of a settlement', () => {
     ['another transaction after a clear refusal', NO_CALLS, refused, charged(other, SINCE), isOthers],
     ['another transaction than the one named', NO_CALLS, failedReply, charged(other, SINCE), isOthers],
     ['a use after a lost call', lost, refused, charged(ours, SINCE + 1000), isOurs],
-    ['a use within the difference of clocks', lost, undefined, charged(ours, SINCE - 10_000), isOurs],
-    ['a use long before our first call', lost, undefined, charged(other, SINCE - 60_000), isOthers],
+    ['a use while our clock is four minutes ahead', lost, undefined, charged(ours, SINCE - 240_000), isOurs],
+    ['a use long before our first call', lost, undefined, charged(other, SINCE - 360_000), isOthers],
     [
       'an end without use',
       lost,

@@ -21,8 +21,11 @@ export function afterReply({ named, unaccounted }: SettleCalls, reply: Settlemen
   return { named: named.includes(transaction) ? named : [...named, transaction], unaccounted };
 }
 
-/** A block may be dated this long before its transactions were sent: the clocks of chains and services differ. */
-const CLOCK_MARGIN_MS = 15_000;
+/**
+ * A block may be dated this long before its transactions were sent: the clocks of chains and services differ. It may be
+ * long, since all that it lets in has paid our receiver with an authorization that was verified as unused before.
+ */
+const CLOCK_MARGIN_MS = 300_000;
 
 /**
  * Judges a settlement by what our calls may have sent, the last reply and the chain. Undefined: nobody can tell yet.

@@ -1,4 +1,5 @@
 import { inspect } from 'node:util';
+import { createLogger } from '@orrery/service-kit';
 import { describe, expect, it } from 'vitest';
 import { readAuthorization } from '../../core/payments/evm-authorization.js';
 import type { Payment } from '../../core/payments/payment.js';
@@ -19,7 +20,9 @@ const payload = {
 
 describe('a node that cannot be reached', () => {
   it('is named in no error, because its address may hold a key', async () => {
-    const chain = createEvmChain({ rpcUrls: ['http://127.0.0.1:1/v2/secret-key'] });
+    const rpcUrls = ['http://127.0.0.1:1/v2/secret-key'];
+    const logger = createLogger({ service: 'test', level: 'silent' });
+    const chain = createEvmChain({ network: 'base', caip2: 'eip155:8453', rpcUrls }, logger);
     const payment = { payload, requirement: { asset: address } } as unknown as Payment;
     const search = { since: 0, named: [], signal: new AbortController().signal };
     const error = await chain.look(payment, search).catch((thrown: unknown) => thrown);

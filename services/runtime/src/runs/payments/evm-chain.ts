@@ -1,3 +1,4 @@
+import type { Logger } from '@orrery/service-kit';
 import {
   type Address,
   BaseError,
@@ -13,7 +14,8 @@ import {
 } from 'viem';
 import { lastThatHolds } from '../../core/last-that-holds.js';
 import { readAuthorization, type SignedAuthorization } from '../../core/payments/evm-authorization.js';
-import type { Chain, Charge, ChargeSearch, Payment, PaymentAsset } from '../../core/payments/payment.js';
+import type { Chain, Charge, ChargeSearch, Payment } from '../../core/payments/payment.js';
+import { ForeignNode, type NetworkNodes, type NodeCheck, ofItsNetwork } from './node-check.js';
 import { callNode } from './signals.js';
 
 const TOKEN = parseAbi([
@@ -34,16 +36,31 @@ const SEARCH_MARGIN_S = 300;
 /** By then every node behind an address knows the blocks in which an authorization was valid, in seconds after its end. */
 const ALL_KNOW_S = 600n;
 
-export function createEvmChain({ rpcUrls }: Pick<PaymentAsset, 'rpcUrls'>): Chain {
+export function createEvmChain(asset: NetworkNodes, logger: Logger): Chain {
   const options = { timeout: RPC_TIMEOUT_MS, retryCount: 0 };
-  const client = createPublicClient({
-    transport: fallback(
-      rpcUrls.map((url) => traced(url, http(url, options))),
-      { retryCount: 0 },
-    ),
+  const nodes = asset.rpcUrls.map((url, index) => {
+    const node = traced(url, http(url, options));
+    const check = ofItsNetwork({ asset, index, logger }, () => networkOf(node));
+    return checkedFirst(node, check);
   });
+  const client = createPublicClient({ transport: fallback(nodes, { retryCount: 0 }) });
   return { look: (payment, search) => look(client, payment, search).catch(withoutAddress) };
 }
+
+/** By CAIP-2. */
+const networkOf = async (node: HttpTransport): Promise<string> =>
+  `eip155:${Number(await node({}).request({ method: 'eth_chainId' }))}`;
+
+const checkedFirst =
+  (node: HttpTransport, check: NodeCheck): HttpTransport =>
+  (parameters) => {
+    const made = node(parameters);
+    const request: typeof made.request = async (call, options) => {
+      await check();
+      return made.request(call, options);
+    };
+    return { ...made, request };
+  };
 
 /** Leaves a span of each call in the trace of the execution. */
 const traced =
@@ -57,7 +74,8 @@ const traced =
 
 /** Errors of viem quote the node's URL, which may hold a key, and the request: only what they say in short is kept. */
 function withoutAddress(error: unknown): never {
-  throw error instanceof BaseError ? new Error(error.shortMessage) : error;
+  if (!(error instanceof BaseError)) throw error;
+  throw error.walk((one) => one instanceof ForeignNode) ?? new Error(error.shortMessage);
 }
 
 async function look(client: PublicClient, payment: Payment, search: ChargeSearch): Promise<Charge> {
@@ -69,13 +87,15 @@ async function look(client: PublicClient, payment: Payment, search: ChargeSearch
     if (outcome === 'other') failed.push(transaction);
   }
   const { from, nonce, validBefore } = signed.authorization;
-  // Asked before the state: an authorization that is unused after its end cannot be used any more.
+  // An authorization that is unused after its end cannot be used any more. The state is that of this very block: a node that
+  // answers under the same address and lags behind would tell an earlier one.
   const latest = await client.getBlock({ blockTag: 'latest' });
   const isUsed = await client.readContract({
     address: tokenOf(payment),
     abi: TOKEN,
     functionName: 'authorizationState',
     args: [from as Address, nonce as Hex],
+    blockNumber: latest.number,
   });
   if (isUsed) return chargeOfUsed(client, payment, signed, latest, search);
   return latest.timestamp > BigInt(validBefore) + EXPIRY_MARGIN_S

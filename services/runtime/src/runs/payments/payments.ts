@@ -25,8 +25,10 @@ import { SolanaTerms } from './solana-terms.js';
 /** Who verifies and settles, and who is asked for the outcome. */
 export interface PaymentParties {
   readonly facilitator: Facilitator;
-  chainOf(requirement: Pick<Requirement, 'network' | 'asset'>): Promise<Chain>;
+  chainOf(requirement: AssetName): Promise<Chain>;
 }
+
+type AssetName = Pick<PaymentAsset, 'network' | 'asset'>;
 
 /** Unclear payments whose chains are asked at once: others wait for nothing but their own end. */
 const RESOLVED_AT_ONCE = 20;
@@ -73,6 +75,7 @@ export function createPayments({
   const resolving = createSemaphore(RESOLVED_AT_ONCE);
   return {
     whyUnpayable: (payTo: string) => whyUnpayable(payTo, config),
+    isConfigured: (name: AssetName): boolean => findAsset(config.accepts, name) !== undefined,
     /**
      * What may be paid for one execution, one requirement for each asset of the receiver's family. 'prepare': `prepare`
      * has not been called for this receiver, or too long ago.
@@ -173,31 +176,45 @@ function whyUnpayable(payTo: string, { accepts }: PaymentConfig): string | undef
   );
 }
 
+/** The asset of a payment, which may outlive the configuration that it was made under. EVM addresses have letters of any case. */
+const findAsset = (
+  accepts: readonly PaymentAsset[],
+  { network, asset }: AssetName,
+): PaymentAsset | undefined =>
+  accepts.find(
+    (one) =>
+      one.network === network &&
+      (one.family === 'evm' ? one.asset.toLowerCase() === asset.toLowerCase() : one.asset === asset),
+  );
+
 /** The facilitator and the chains of a configuration. What talks to them is loaded with the first payment. */
 export function networkParties(config: PaymentConfig, clock: Clock, logger: Logger): PaymentParties {
   const chains = new Map<string, Promise<Chain>>();
   return {
     facilitator: createHttpFacilitator(config.facilitatorUrl, logger),
-    chainOf: ({ network, asset }) => {
-      const found = config.accepts.find((one) => one.network === network && one.asset === asset);
-      // A payment may outlive the configuration that it was made under.
-      if (found === undefined)
-        return Promise.reject(new Error(`payments on ${network} are not configured any more`));
-      const chain = chains.get(network) ?? openChain(found, clock);
-      chains.set(network, chain);
+    chainOf: (requirement) => {
+      const found = findAsset(config.accepts, requirement);
+      if (found === undefined) return Promise.reject(new Error(notConfigured(requirement)));
+      // Assets of one network may have nodes of their own, or none.
+      const nodes = [found.network, ...found.rpcUrls].join(' ');
+      const chain = chains.get(nodes) ?? openChain(found, clock, logger);
+      chains.set(nodes, chain);
       return chain;
     },
   };
 }
 
-async function openChain(asset: PaymentAsset, clock: Clock): Promise<Chain> {
+const notConfigured = ({ network, asset }: AssetName): string =>
+  `payments in ${asset} on ${network} are not configured any more: list the asset in PAYMENTS_FILE until none of them is open`;
+
+async function openChain(asset: PaymentAsset, clock: Clock, logger: Logger): Promise<Chain> {
   if (asset.rpcUrls.length === 0) return unseenChain(clock);
   if (asset.family === 'solana') {
     const { createSolanaChain } = await import('./solana-chain.js');
-    return createSolanaChain(asset);
+    return createSolanaChain(asset, logger);
   }
   const { createEvmChain } = await import('./evm-chain.js');
-  return createEvmChain(asset);
+  return createEvmChain(asset, logger);
 }
 
 /** How long after the end of a payment it counts as not charged where no node tells, in milliseconds. */

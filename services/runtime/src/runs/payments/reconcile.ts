@@ -7,6 +7,7 @@ import {
   takeDuePayments,
 } from '../../store/runs/payment-store.js';
 import type { Db } from '../../store/tables/schema.js';
+import { type NamingDependencies, nameUnconfigured } from './name-unconfigured.js';
 import type { Payments } from './payments.js';
 import { countPayment } from './signals.js';
 
@@ -36,15 +37,20 @@ export const watchedAt = ({ validUntil }: Pick<Payment, 'validUntil'>): Date =>
  * Asks the chains for the outcome of refused and released payments once they are invalid: one that was charged all the same
  * is due for a refund. Payments that are `unknown` were committed by an older release before their settlement was known. They are
  * settled once more as long as they are valid. Every process does this for all deployments; one payment is taken up by one
- * process at a time.
+ * process at a time. It begins with naming open payments that cannot end.
  */
-export function startReconciliation(dependencies: ReconcileDependencies): PollLoop {
+export function startReconciliation(dependencies: ReconcileDependencies & NamingDependencies): PollLoop {
+  let named = false;
   return startPollLoop({
     name: 'payment reconciliation',
     intervalMs: INTERVAL_MS,
     clock: dependencies.clock,
     logger: dependencies.logger,
-    runOnce: async (signal) => ((await reconcileDue(dependencies, signal)) === AT_ONCE ? 'more' : 'idle'),
+    runOnce: async (signal) => {
+      if (!named) await nameUnconfigured(dependencies);
+      named = true;
+      return (await reconcileDue(dependencies, signal)) === AT_ONCE ? 'more' : 'idle';
+    },
   });
 }
 

@@ -1,3 +1,4 @@
+import type { Logger } from '@orrery/service-kit';
 import {
   type Address,
   type Blockhash,
@@ -5,10 +6,12 @@ import {
   createSolanaRpcFromTransport,
   type RpcTransport,
   type Signature,
+  type Slot,
 } from '@solana/kit';
 import { LRUCache } from 'lru-cache';
-import type { Chain, Charge, ChargeSearch, Payment, PaymentAsset } from '../../core/payments/payment.js';
+import type { Chain, Charge, ChargeSearch, Payment } from '../../core/payments/payment.js';
 import { readTransaction, type TokenTransfer } from '../../core/payments/solana-transaction.js';
+import { type NetworkNodes, type NodeCheck, ofItsNetwork } from './node-check.js';
 import { callNode } from './signals.js';
 
 const RPC_TIMEOUT_MS = 4000;
@@ -20,6 +23,11 @@ const PAGE = 1000;
 const MAX_PAGES = 20;
 /** A search covers this long before the settlement began and after the payment's end, in seconds: clocks differ. */
 const SEARCH_MARGIN_S = 300;
+/** A payment counts as expired this long after its end by the chain's clock, in milliseconds. */
+const EXPIRY_MARGIN_MS = 60_000;
+/** The account with the chain's clock, and where in it the time is, in seconds. */
+const CLOCK = 'SysvarC1ock11111111111111111111111111111111' as Address;
+const CLOCK_TIME_AT = 32;
 /** Transactions that are remembered, so that a search which took too long goes on where it ended. */
 const MAX_KNOWN = 20_000;
 /** Searches that are remembered while they have come to later transactions alone. */
@@ -29,8 +37,15 @@ const MAX_SEARCHES = 1000;
 export const openNodes = (rpcUrls: readonly string[]) =>
   createSolanaRpcFromTransport(inTurn(rpcUrls.map(tracedTransport)));
 
-export function createSolanaChain({ rpcUrls }: Pick<PaymentAsset, 'rpcUrls'>): Chain {
-  const rpc = openNodes(rpcUrls);
+export function createSolanaChain(asset: NetworkNodes, logger: Logger): Chain {
+  const nodes = asset.rpcUrls.map((url, index) => {
+    const transport = tracedTransport(url);
+    return checkedTransport(
+      transport,
+      ofItsNetwork({ asset, index, logger }, () => networkOf(transport)),
+    );
+  });
+  const rpc = createSolanaRpcFromTransport(inTurn(nodes));
   const messages: KnownMessages = new LRUCache({ max: MAX_KNOWN });
   const places: Places = new LRUCache({ max: MAX_SEARCHES });
   return {
@@ -61,6 +76,20 @@ function tracedTransport(url: string): RpcTransport {
   };
 }
 
+/** By CAIP-2. */
+async function networkOf(transport: RpcTransport): Promise<string> {
+  const abortSignal = AbortSignal.timeout(RPC_TIMEOUT_MS);
+  const genesis = await createSolanaRpcFromTransport(transport).getGenesisHash().send({ abortSignal });
+  return `solana:${genesis.slice(0, 32)}`;
+}
+
+const checkedTransport =
+  (transport: RpcTransport, check: NodeCheck): RpcTransport =>
+  async <T>(request: Parameters<RpcTransport>[0]) => {
+    await check();
+    return transport<T>(request);
+  };
+
 /** Asks the next node when one does not answer. */
 const inTurn =
   (transports: readonly RpcTransport[]): RpcTransport =>
@@ -84,14 +113,16 @@ async function look(asking: Asking, payment: Payment, { named, since }: ChargeSe
   const transaction = readTransaction(payment.payload);
   for (const signature of named.filter(isSignature)) {
     const outcome = await outcomeOf(asking, signature, transaction);
-    if (outcome !== undefined) return outcome;
+    if (outcome !== undefined && outcome !== 'absent') return outcome;
   }
   // Asked before the search: what expired then and is not found now cannot be charged any more.
-  const isUsable = await mayBeUsed(asking, transaction.blockhash);
+  const expiredAt = await slotOfExpiry(asking, payment, transaction.blockhash);
+  const isUsable = expiredAt === undefined;
   const found = await search(asking, transaction, {
     oldest: BigInt(Math.floor(since / 1000) - SEARCH_MARGIN_S),
     // While it can be used, blocks may be as late as this process's clock is wrong.
     latest: isUsable ? undefined : BigInt(Math.ceil(payment.validUntil / 1000) + SEARCH_MARGIN_S),
+    expiredAt,
   });
   if (found !== undefined) return found;
   return isUsable ? { kind: 'open', failed: [] } : { kind: 'void', reason: 'authorization_expired' };
@@ -100,33 +131,53 @@ async function look(asking: Asking, payment: Payment, { named, since }: ChargeSe
 const isSignature = (text: string): boolean => /^[1-9A-HJ-NP-Za-km-z]{64,88}$/.test(text);
 
 /**
- * Whether a blockhash can still be used. The finalized block does not know blockhashes of the last seconds yet, and the
- * latest one forgets old ones while blocks that used them may still be on their way: either may say no too early.
+ * A final slot in which a blockhash could not be used any more; undefined while it may be. A node that lags behind says the
+ * same of a blockhash that it does not know yet, so none is asked before its final block is later than the payment's end.
+ * The latest block forgets old ones while blocks that used them may still be on their way: the final one has to agree.
  */
-async function mayBeUsed({ rpc, signal: abortSignal }: Asking, blockhash: Blockhash): Promise<boolean> {
-  const asked = (['processed', 'confirmed', 'finalized'] as const).map((commitment) =>
-    rpc.isBlockhashValid(blockhash, { commitment }).send({ abortSignal }),
+async function slotOfExpiry(
+  { rpc, signal: abortSignal }: Asking,
+  { validUntil }: Payment,
+  blockhash: Blockhash,
+): Promise<Slot | undefined> {
+  const { slot: minContextSlot, time } = await finalClock(rpc, abortSignal);
+  if (time <= validUntil + EXPIRY_MARGIN_MS) return undefined;
+  const asked = (['finalized', 'confirmed', 'processed'] as const).map((commitment) =>
+    rpc.isBlockhashValid(blockhash, { commitment, minContextSlot }).send({ abortSignal }),
   );
-  return (await Promise.all(asked)).some(({ value }) => value);
+  const answers = await Promise.all(asked);
+  return answers.some(({ value }) => value) ? undefined : answers[0]?.context.slot;
+}
+
+/** The slot of a node's final block, and its time in milliseconds since the epoch. */
+async function finalClock(rpc: Rpc, abortSignal: AbortSignal): Promise<{ slot: Slot; time: number }> {
+  const { context, value } = await rpc
+    .getAccountInfo(CLOCK, { commitment: 'finalized', encoding: 'base64' })
+    .send({ abortSignal });
+  if (value === null) throw new Error('a node does not tell the time of its final block');
+  const seconds = Buffer.from(value.data[0], 'base64').readBigInt64LE(CLOCK_TIME_AT);
+  return { slot: context.slot, time: Number(seconds) * 1000 };
 }
 
 interface Times {
   readonly oldest: bigint;
   readonly latest: bigint | undefined;
+  /** A node that has not reached this slot may lack the last transactions. */
+  readonly expiredAt: Slot | undefined;
 }
 
 /** Looks through the transactions of the payer, the latest first. @throws when there are too many */
 async function search(
   asking: Asking,
   transaction: TokenTransfer,
-  { oldest, latest }: Times,
+  { oldest, latest, expiredAt }: Times,
 ): Promise<Charge | undefined> {
   const payer = transaction.transfers[0]?.authority as Address;
   const { places } = asking;
   let place = latest === undefined ? undefined : places.get(transaction.messageHash);
   let before: Signature | undefined = place?.before;
   for (let page = 0; page < MAX_PAGES; ) {
-    const signatures = await pageBefore(asking, payer, before).catch((error: unknown) => {
+    const signatures = await pageBefore(asking, payer, before, expiredAt).catch((error: unknown) => {
       // A node may also refuse a signature that it does not know: the next search begins anew.
       if (place !== undefined && !asking.signal.aborted) places.delete(transaction.messageHash);
       throw error;
@@ -144,6 +195,8 @@ async function search(
       if (blockTime !== null && latest !== undefined && blockTime > latest) continue;
       isLater = false;
       const outcome = await outcomeOf(asking, signature, transaction);
+      // It may be ours.
+      if (outcome === 'absent') throw new Error('a node does not give a transaction that it told of');
       if (outcome !== undefined) return outcome;
     }
     before = signatures.at(-1)?.signature;
@@ -159,17 +212,29 @@ const holds = (page: readonly { readonly signature: Signature }[], sought: Signa
   page.some(({ signature }) => signature === sought);
 
 /** Signatures of the payer, the latest first. */
-function pageBefore({ rpc, signal: abortSignal }: Asking, payer: Address, before: Signature | undefined) {
-  const options = { commitment: 'confirmed', limit: PAGE, ...(before !== undefined && { before }) } as const;
+function pageBefore(
+  { rpc, signal: abortSignal }: Asking,
+  payer: Address,
+  before: Signature | undefined,
+  minContextSlot: Slot | undefined,
+) {
+  const options = {
+    ...({ commitment: 'confirmed', limit: PAGE } as const),
+    ...(before !== undefined && { before }),
+    ...(minContextSlot !== undefined && { minContextSlot }),
+  };
   return rpc.getSignaturesForAddress(payer, options).send({ abortSignal });
 }
 
-/** The outcome of the transaction with a signature, if it is ours: a failed one cannot be executed again. */
+/**
+ * The outcome of the transaction with a signature, if it is ours: a failed one cannot be executed again. 'absent': the node
+ * does not have it (yet). @throws where the node does not tell how ours ended
+ */
 async function outcomeOf(
   { rpc, messages, signal: abortSignal }: Asking,
   signature: string,
   { messageHash }: TokenTransfer,
-): Promise<Charge | undefined> {
+): Promise<Charge | 'absent' | undefined> {
   const known = messages.get(signature);
   if (known !== undefined && known !== messageHash) return undefined;
   const found = await rpc
@@ -180,15 +245,16 @@ async function outcomeOf(
     })
     .send({ abortSignal });
   const [text] = found?.transaction ?? [];
-  if (text === undefined) return undefined;
+  if (found == null || text === undefined) return 'absent';
+  const { meta, blockTime } = found;
   const signed = readTransaction({ transaction: text }).messageHash;
   messages.set(signature, signed);
   if (signed !== messageHash) return undefined;
-  return found?.meta?.err == null
-    ? {
-        kind: 'charged',
-        transaction: signature,
-        ...(found?.blockTime != null && { at: Number(found.blockTime) * 1000 }),
-      }
-    : { kind: 'void', reason: 'transaction_failed' };
+  if (meta == null) throw new Error('a node does not tell whether a transaction has failed');
+  if (meta.err != null) return { kind: 'void', reason: 'transaction_failed' };
+  return {
+    kind: 'charged',
+    transaction: signature,
+    ...(blockTime != null && { at: Number(blockTime) * 1000 }),
+  };
 }

@@ -150,3 +150,22 @@ export async function changeWatched(
     .executeTakeFirst();
   return numUpdatedRows > 0n;
 }
+
+/** An asset in which payments are open. */
+export interface OpenAsset {
+  readonly network: string;
+  readonly asset: string;
+  readonly payments: number;
+}
+
+/** The assets of all payments whose run has not ended, or whose chain is still to be asked. */
+export async function assetsOfOpenPayments(db: Db): Promise<OpenAsset[]> {
+  const { rows } = await sql<OpenAsset>`
+    select network, asset, count(*)::int as payments from (
+      select key, network, asset from payments where check_at is not null
+      union
+      select p.key, p.network, p.asset from runs r join payments p on p.run_id = r.id where r.ended_at is null
+    ) open
+    group by network, asset order by network, asset`.execute(db);
+  return rows;
+}
