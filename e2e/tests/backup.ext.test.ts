@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { Resources } from '@orrery/service-kit';
 import { PATIENT } from '@orrery/testing';
 import { type EvmPayments, startEvmPayments } from '@orrery/testing/payments';
-import { startNatsServer } from '@orrery/testing/servers';
+import { query, startNatsServer } from '@orrery/testing/servers';
 import { type FiveProcesses, startFiveProcesses } from '@orrery/testing/system';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { apiClient } from '../src/api/api-client.js';
@@ -40,6 +40,22 @@ async function startChain(resources: Resources) {
 /** keccak256 of `Pushed(address,uint64,bytes32,bytes32,bytes)`. */
 const PUSHED = '0x57a630756b52337e0b52c8a6e94f0e5104db3fba897ae1749150212b05f5f259';
 
+/** What docs/operations.md calls `orrery`: it may log in, create nothing, and owns its databases. */
+const USER = 'services';
+
+/** A server on which a superuser makes databases for that user. */
+async function startServer() {
+  const postgres = await startDebianPostgres();
+  onTestFinished(postgres.stop);
+  const admin = postgres.urlOf('postgres');
+  await query(admin, `create role ${USER} login`);
+  const createDatabase = async (name: string): Promise<string> => {
+    await run('createdb', ['--maintenance-db', admin, `--owner=${USER}`, name]);
+    return Object.assign(new URL(postgres.urlOf(name)), { username: USER }).href;
+  };
+  return { createDatabase };
+}
+
 async function startOn(databaseUrl: string, env: Record<string, string>): Promise<FiveProcesses> {
   // An empty store each time: what the messages of another one tell, a restored database has not seen.
   const nats = await startNatsServer();
@@ -51,8 +67,7 @@ async function startOn(databaseUrl: string, env: Record<string, string>): Promis
 
 describeWithProgram('pg_restore', 'a dump that was made under load', () => {
   it('is restored to a state that verifies, goes on, and repeats no push and no payment', async () => {
-    const postgres = await startDebianPostgres();
-    onTestFinished(postgres.stop);
+    const { createDatabase } = await startServer();
     const resources = new Resources(PATIENT);
     onTestFinished(() => resources.release());
     const folder = await mkdtemp(join(tmpdir(), 'orrery-backup-'));
@@ -62,8 +77,8 @@ describeWithProgram('pg_restore', 'a dump that was made under load', () => {
     const paymentsFile = join(folder, 'payments.json');
     await writePaymentsFile(paymentsFile, evm);
     const env = { ...chainEnv, PAYMENTS_FILE: paymentsFile, RATE_LIMITS: 'false' };
-    await run('createdb', ['--maintenance-db', postgres.urlOf('postgres'), 'orrery']);
-    const first = await startOn(postgres.urlOf('orrery'), env);
+    const dumped = await createDatabase('orrery');
+    const first = await startOn(dumped, env);
     const api = apiClient(first.url, first.key);
     const { deploy } = await counterWorld(api);
     const deployments = await Promise.all(Array.from({ length: DEPLOYMENTS }, deploy));
@@ -85,7 +100,7 @@ describeWithProgram('pg_restore', 'a dump that was made under load', () => {
     const counting = startCounting({ api, deployments, clients: 16 });
     await counting.acknowledged(300);
     const dump = join(folder, 'orrery.dump');
-    await run('pg_dump', ['--format=custom', `--file=${dump}`, postgres.urlOf('orrery')]);
+    await run('pg_dump', ['--format=custom', `--file=${dump}`, dumped]);
     await counting.acknowledged(counting.count() + 100);
     await counting.finish();
     expect(await counting.problems()).toEqual([]);
@@ -94,10 +109,9 @@ describeWithProgram('pg_restore', 'a dump that was made under load', () => {
     await vi.waitFor(async () => expect(await pushed()).toBe(5), patiently);
     await first[Symbol.asyncDispose]();
 
-    await run('createdb', ['--maintenance-db', postgres.urlOf('postgres'), 'restored']);
-    const into = `--dbname=${postgres.urlOf('restored')}`;
-    await run('pg_restore', [into, '--no-owner', '--exit-on-error', dump]);
-    const second = await startOn(postgres.urlOf('restored'), env);
+    const empty = await createDatabase('restored');
+    await run('pg_restore', [`--dbname=${empty}`, '--no-owner', '--exit-on-error', dump]);
+    const second = await startOn(empty, env);
     const restored = apiClient(second.url, first.key);
     let counted = 0;
     for (const deployment of [...deployments, pushing, selling.path]) {

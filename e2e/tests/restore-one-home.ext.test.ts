@@ -91,7 +91,7 @@ describeWithProgram('pg_restore', 'one home of two', () => {
     await fleet.end(runtime, 'SIGTERM');
     const beforeRestore = others.count();
     await run('dropdb', ['--maintenance-db', postgres.urlOf('postgres'), second]);
-    await run('createdb', ['--maintenance-db', postgres.urlOf('postgres'), second]);
+    await run('createdb', ['--maintenance-db', postgres.urlOf('postgres'), '--owner=orrery', second]);
     await run('pg_restore', [`--dbname=${secondUrl}`, '--no-owner', '--exit-on-error', dump]);
     const refused = resources.use('refused runtime', refusedStart());
     expect(await refused.exited).toBe(1);

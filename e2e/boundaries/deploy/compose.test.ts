@@ -116,6 +116,19 @@ describe('the compose files', () => {
     });
   });
 
+  it('have a proxy that waits for headers as long as the gateways do, and for a next request longer than they', () => {
+    const proxy = textOf('deploy/haproxy/haproxy.cfg');
+    const secondsOf = (name: string) =>
+      Number(new RegExp(`^ +timeout ${name} (\\d+)s$`, 'm').exec(proxy)?.[1]);
+    const gateway = textOf('services/gateway/src/config.ts');
+    const headersMs = /HEADERS_TIMEOUT_MS: limit\((\w+),/.exec(gateway)?.[1]?.replaceAll('_', '');
+    expect(secondsOf('http-request') * 1000).toBe(Number(headersMs));
+    // Without one of its own the proxy takes that of the headers.
+    const server = textOf('services/gateway/src/http/server/http-server.ts');
+    const keepAliveMs = /keepAliveTimeout: (\w+),/.exec(server)?.[1]?.replaceAll('_', '');
+    expect(secondsOf('http-keep-alive') * 1000).toBeGreaterThan(Number(keepAliveMs));
+  });
+
   it('keep the secrets that there are', () => {
     const made = makeSecrets('');
     expect(makeSecrets(made)).toBe(made);

@@ -14,18 +14,32 @@ describe('docker-compose.two-homes.yml', () => {
   const { build: _, depends_on: __, ...runtime } = base.runtime;
   const first = base.migrate.environment.DATABASE_URL;
   const second = first.replace('@postgres:', '@postgres-2:');
+  const observability = yamlOf('docker-compose.observability.yml').services;
+  // The collector is not there without the other file.
+  const ofEnv = { OTEL_EXPORTER_OTLP_ENDPOINT: expect.stringMatching(/^\$.OTEL_EXPORTER_OTLP_ENDPOINT:-.$/) };
+  const traces = { ...observability.runtime.environment, ...ofEnv };
 
   it('has a runtime as the first one is, on another database of the same directory', () => {
     const { depends_on, ...container } = added['runtime-2'];
     expect(container).toEqual({
       ...runtime,
-      environment: { ...runtime.environment, DATABASE_URL: second, RUNTIME_DIRECTORY_URL: first },
-      networks: { inside: { aliases: ['runtime'] }, outside: {} },
+      environment: {
+        ...{ ...runtime.environment, ...traces },
+        ...{ DATABASE_URL: second, RUNTIME_DIRECTORY_URL: first },
+      },
+      networks: expect.any(Object),
     });
     expect(depends_on).toEqual({
       'add-2': { condition: 'service_completed_successfully' },
       nats: base.runtime.depends_on.nats,
     });
+  });
+
+  // Docker answers with the containers of the first network that has any of the name.
+  it('is found by the name of the first one in every network, as Prometheus is in more than one', () => {
+    expect(observability.prometheus.networks).toEqual(expect.arrayContaining(runtime.networks));
+    const found = runtime.networks.map((network: string) => [network, { aliases: ['runtime'] }]);
+    expect(added['runtime-2'].networks).toEqual(Object.fromEntries(found));
   });
 
   it('gives every process of the runtime, and the command, the directory', () => {

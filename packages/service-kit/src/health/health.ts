@@ -3,6 +3,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Server as NetServer } from 'node:net';
 import { StartupError } from '../environment/environment.js';
 import { answerInTime, type Clock } from '../timing/clock.js';
+import { tellReadiness } from './ready-gauge.js';
 
 type HealthStatus = 'ok' | 'degraded' | 'unavailable';
 
@@ -35,6 +36,7 @@ export function createHealth({ clock, timeoutMs = 1000 }: HealthOptions) {
   const checks = new Map<string, HealthCheck>();
   const included = new Map<string, () => Promise<CheckResults>>();
   let underWay: Promise<Readiness> | undefined;
+  let last: { readonly found: Readiness; readonly at: number } | undefined;
 
   /** What the registered checks say, without those included. */
   const ownChecks = async (): Promise<CheckResults> => {
@@ -51,6 +53,19 @@ export function createHealth({ clock, timeoutMs = 1000 }: HealthOptions) {
     const results: CheckResults = Object.assign({}, ...(await Promise.all([ownChecks(), ...others])));
     return { status: worstOf(Object.values(results).map(({ status }) => status)), checks: results };
   };
+  const runOnce = async (): Promise<Readiness> => {
+    try {
+      const found = await runAll();
+      last = { found, at: clock.monotonic() };
+      return found;
+    } finally {
+      underWay = undefined;
+    }
+  };
+  const readiness = (): Promise<Readiness> => {
+    underWay ??= runOnce();
+    return underWay;
+  };
 
   return {
     /** Adds a named check and returns how to take it away again. */
@@ -62,12 +77,10 @@ export function createHealth({ clock, timeoutMs = 1000 }: HealthOptions) {
     include: (name: string, ask: () => Promise<CheckResults>) => addTo(included, name, ask),
     ownChecks,
     /** Runs all checks at once. Callers that come meanwhile share the same run. */
-    readiness: (): Promise<Readiness> => {
-      underWay ??= runAll().finally(() => {
-        underWay = undefined;
-      });
-      return underWay;
-    },
+    readiness,
+    /** What was found within the last `maxAgeMs`, else what another run finds. */
+    recentReadiness: async (maxAgeMs: number): Promise<Readiness> =>
+      last !== undefined && clock.monotonic() - last.at < maxAgeMs ? last.found : readiness(),
   };
 }
 
@@ -107,7 +120,7 @@ interface HealthServerOptions {
 
 /**
  * `/healthz`, `/readyz` and `/metrics` on a port of their own. `/readyz` answers 503 when a check is
- * unavailable.
+ * unavailable, and `/metrics` tells which one is.
  *
  * @throws StartupError when the address cannot be listened on.
  */
@@ -122,6 +135,7 @@ export async function startHealthServer({
     servePath(path, response, { health, metrics }).catch(() => response.writeHead(500).end());
   });
   const listening = await listen(server, { host, port, variable: 'HEALTH_PORT' });
+  tellReadiness(health);
   return { port: listening, [Symbol.asyncDispose]: () => close(server) };
 }
 
