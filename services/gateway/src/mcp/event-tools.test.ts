@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { splitArguments, toolName, toolsOf } from './event-tools.js';
+import { eventsByTool, splitArguments, toolName, toolOf } from './event-tools.js';
 
 describe('the name of a tool', () => {
   it.each(['run', 'finishRace', 'a_1', 'X'.repeat(64)])('is that of the event: %s', (event) => {
@@ -31,15 +31,15 @@ describe('the arguments of a tool', () => {
       required: ['id'],
       $defs: { a: {} },
     };
-    const [tool] = toolsOf({ address, events: [event('run', contract)] }).values();
-    expect(tool?.inputSchema).toMatchObject({
+    const tool = toolOf(address, event('run', contract));
+    expect(tool.inputSchema).toMatchObject({
       type: 'object',
       required: ['id', 'wallet', 'message', 'signature'],
       $defs: { a: {} },
     });
-    expect(JSON.stringify(tool?.inputSchema.properties)).toContain(`orrery:${address}:run:`);
+    expect(JSON.stringify(tool.inputSchema.properties)).toContain(`orrery:${address}:run:`);
     const given = { id: 'A', wallet: 'w', message: 'm', signature: 's' };
-    expect(splitArguments(given, tool?.signed as never)).toEqual({
+    expect(splitArguments(given, tool.signed as never)).toEqual({
       signed: { wallet: 'w', message: 'm', signature: 's' },
       input: { id: 'A' },
     });
@@ -47,26 +47,26 @@ describe('the arguments of a tool', () => {
 
   it('keep the input whole where it has members of the same names', () => {
     const properties = { message: {}, signed_wallet: {} };
-    const [tool] = toolsOf({ address, events: [event('run', { properties })] }).values();
-    expect(Object.values(tool?.signed ?? {})).toEqual([
+    const tool = toolOf(address, event('run', { properties }));
+    expect(Object.values(tool.signed ?? {})).toEqual([
       'signed_signed_wallet',
       'signed_signed_message',
       'signed_signed_signature',
     ]);
     const given = { message: 'hi', signed_signed_message: 'm' };
-    expect(splitArguments(given, tool?.signed as never).input).toEqual({ message: 'hi' });
+    expect(splitArguments(given, tool.signed as never).input).toEqual({ message: 'hi' });
   });
 
   it('are the input alone where a payment may call', () => {
     const contract = { type: 'object', properties: { wallet: { type: 'string' } } };
     const paid = { event: 'run', inputSchema: contract, payerMayCall: true, priceUsd: 1 } as never;
-    const [tool] = toolsOf({ address, events: [paid] }).values();
-    expect(tool?.inputSchema).toEqual(contract);
-    expect(splitArguments({ wallet: 'w' }, tool?.signed)).toEqual({ signed: {}, input: { wallet: 'w' } });
+    const tool = toolOf(address, paid);
+    expect(tool.inputSchema).toEqual(contract);
+    expect(splitArguments({ wallet: 'w' }, tool.signed)).toEqual({ signed: {}, input: { wallet: 'w' } });
   });
 
   it('are anything where the event has no contract; a contract that was left out makes no tool', () => {
-    const tools = toolsOf({ address, events: [event('a', null), event('b', undefined)] });
+    const tools = eventsByTool([event('a', null), event('b', undefined)]);
     expect([...tools.keys()]).toEqual(['a']);
   });
 });

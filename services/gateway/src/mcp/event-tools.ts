@@ -1,11 +1,5 @@
 import { createHash } from 'node:crypto';
-import {
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  type PublicDeployment,
-  type PublicEvent,
-} from '@orrery/contracts';
+import { isJsonObject, type JsonObject, type JsonValue, type PublicEvent } from '@orrery/contracts';
 
 /** An event as a tool. */
 export interface EventTool {
@@ -19,21 +13,19 @@ export interface EventTool {
 
 export type SignedNames = Readonly<Record<(typeof SIGNED)[number], string>>;
 
-/** The events of a deployment as tools, by the tools' names. */
-export function toolsOf({
-  address,
-  events,
-}: Pick<PublicDeployment, 'address' | 'events'>): Map<string, EventTool> {
-  const tools = events.flatMap((event) => {
-    // A contract that is too large for a list is too large for a tool.
-    if (event.inputSchema === undefined) return [];
-    const contract = event.inputSchema ?? {};
-    const signed = event.payerMayCall ? undefined : signedNames(contract);
-    const inputSchema = argumentsOf(contract, signed, `orrery:${address}:${event.event}:`);
-    const name = toolName(event.event);
-    return [[name, { event, name, inputSchema, signed }] as const];
-  });
-  return new Map(tools);
+/** The events that are tools, by the tools' names. A contract that is too large for a list is too large for a tool. */
+export const eventsByTool = (events: readonly PublicEvent[]): Map<string, PublicEvent> =>
+  new Map(
+    events.flatMap((event) =>
+      event.inputSchema === undefined ? [] : [[toolName(event.event), event] as const],
+    ),
+  );
+
+export function toolOf(address: string, event: PublicEvent): EventTool {
+  const contract = event.inputSchema ?? {};
+  const signed = event.payerMayCall ? undefined : signedNames(contract);
+  const inputSchema = argumentsOf(contract, signed, `orrery:${address}:${event.event}:`);
+  return { event, name: toolName(event.event), inputSchema, signed };
 }
 
 const PLAIN = /^[A-Za-z0-9_]{1,64}$/;
@@ -41,6 +33,9 @@ const SLUG_CHARACTERS = 48;
 
 /** Whether tools may be called so. */
 export const isPlain = (name: string): boolean => PLAIN.test(name);
+
+/** Whether a tool that is called so may have an event of another name. */
+export const mayBeSlug = (name: string): boolean => /_[0-9a-f]{8}$/.test(name);
 
 /** The event's name where tools may be called so; else what is left of it in ASCII, and 8 hex digits of its hash. */
 export function toolName(event: string): string {

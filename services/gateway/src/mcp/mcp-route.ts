@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import type { McpRequestContext, Server } from '@modelcontextprotocol/server';
 import { type Access, asServiceError, publicContract, ServiceError } from '@orrery/contracts';
 import type { Logger } from '@orrery/service-kit';
@@ -6,6 +5,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandle
 import type { RoutedRpc } from '../core/requests/operation.js';
 import { requestSchema } from '../core/requests/request-schema.js';
 import { type KeyVerifier, requireAccess } from '../http/access/access.js';
+import { PIECE_BYTES } from '../http/load/answers.js';
+import { GrowingAnswer } from '../http/load/growing-answer.js';
 import { limitBy } from '../http/rates/limiter.js';
 import { type RouteContext, routeOf } from '../http/routes/operation-route.js';
 import { accountServer } from './account-server.js';
@@ -101,9 +102,22 @@ function createServing(prepare: Prepare, logger: Logger) {
     reply.code(answer.status);
     answer.headers.forEach((value, name) => void reply.header(name, value));
     if (answer.body === null) return reply.send();
-    const isStream = answer.headers.get('content-type')?.startsWith('text/event-stream') === true;
-    return reply.send(isStream ? Readable.fromWeb(answer.body as never) : await answer.text());
+    const isOfEvents = answer.headers.get('content-type')?.startsWith('text/event-stream') === true;
+    return isOfEvents && isFollowed(http.body)
+      ? new GrowingAnswer(answer.body, PIECE_BYTES)
+      : await answer.text();
   };
+}
+
+interface Message {
+  readonly method?: unknown;
+  readonly params?: { readonly _meta?: { readonly progressToken?: unknown } };
+}
+
+/** Whether the client asks how its call goes on. Of every other request the package writes one event at its end. */
+function isFollowed(body: unknown): boolean {
+  const { method, params } = body as Message;
+  return method === 'tools/call' && params?._meta?.progressToken !== undefined;
 }
 
 /** Requests that the package refuses; the access log has a line of each. */

@@ -21,7 +21,7 @@ const textOf = (structured: object): CallToolResult['content'] => [
 ];
 
 /** Characters of an answer: the protocol's package writes it several times over, and no model reads more. */
-const MOST_ANSWERED = 1024 * 1024;
+export const MOST_ANSWERED = 1024 * 1024;
 
 /** @throws `page_too_deep` */
 export function refuseLarge(text: string): void {

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
+import { GrowingAnswer } from './growing-answer.js';
 
 export interface AnswerLimits {
   /** Ms within which a client has to take some of what it was answered; default 30 s. */
@@ -78,6 +79,11 @@ export function boundAnswers(app: FastifyInstance, limits: AnswerLimits): void {
     const connection = connections.get(raw.socket);
     const one = connection?.open.find(({ response }) => response === reply.raw);
     if (connection === undefined || one === undefined) return done();
+    if (payload instanceof GrowingAnswer) {
+      const before = one.bytes;
+      payload.onGrowth((bytes) => count(connection, one, before + bytes));
+      return done();
+    }
     const bytes = lengthOf(payload);
     count(connection, one, one.bytes + (typeof payload === 'string' ? bytes : Math.min(bytes, SHARED_BYTES)));
     if (bytes <= PIECE_BYTES || !isWhole(payload)) return done();

@@ -6,6 +6,7 @@ import { createSemaphore } from '@orrery/service-kit';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { findJsonFault } from '../../core/requests/json-fault.js';
 import type { OnRequestEnd } from '../server/http-server.js';
+import { GrowingAnswer } from './growing-answer.js';
 
 export interface BodyLimits {
   /** Nesting levels of a body's JSON. */
@@ -262,18 +263,15 @@ export function addAdmission(
     waiting += 1;
     slots.release();
   };
-  // How long a client takes to read its answer is no work: `boundAnswers` bounds it. The tools of an agent write theirs as
-  // events while they work.
-  app.addHook('onSend', (_request, reply, _payload, done) => {
-    if (!isOfEvents(reply)) release(reply);
+  // How long a client takes to read its answer is no work: `boundAnswers` bounds it.
+  app.addHook('onSend', (_request, reply, payload, done) => {
+    if (payload instanceof GrowingAnswer) void payload.complete.then(() => release(reply));
+    else release(reply);
     done();
   });
   onRequestEnd((_request, reply) => release(reply));
   return { release, wait };
 }
-
-const isOfEvents = (reply: FastifyReply): boolean =>
-  String(reply.getHeader('content-type')).startsWith('text/event-stream');
 
 /** `fill`: how full the queue is, 0 to 1; the fuller, the longer the caller should stay away: 1 to 3 seconds. */
 const overloaded = (fill: number): ServiceError =>
