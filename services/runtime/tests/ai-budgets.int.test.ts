@@ -2,7 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { ServiceError } from '@orrery/contracts';
 import { connect, type Database } from '@orrery/database';
 import { createLogger } from '@orrery/service-kit';
+import { FakeClock } from '@orrery/testing';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { createBudgets } from '../src/runs/models/budgets.js';
 import { createDeciderDouble, type DeciderCall } from './decider-double.js';
 import { modelNamed } from './model-double.js';
 import { codeOf, OWNER, plantDeployment, prepareHouse, refusalOf } from './running-runtime.js';
@@ -154,6 +156,24 @@ describe('the budget of a deployment', () => {
     const granted = (await settled).filter(({ status }) => status === 'fulfilled');
     expect(granted).toHaveLength(899);
     expect(await reservations()).toHaveLength(899);
+  });
+
+  it('stays reserved until the deadline, also for a process whose time is ahead', async () => {
+    const { context } = await boot();
+    const { deployment } = await plant();
+    const reserve = (aheadMs: number, usd: number) => {
+      const clock = new FakeClock();
+      clock.set(aheadMs);
+      const payer = { deploymentId: deployment.id, accountId: OWNER, event: 'judge', dailyBudgetUsd: 1 };
+      const run = { ...payer, executionId: randomUUID(), deadline: clock.monotonic() + 120_000 };
+      return createBudgets({ ...context, clock })
+        .of(run)
+        .reserve(cost(usd), never);
+    };
+    await reserve(0, 0.9);
+    expect(await codeOf(reserve(180_000, 0.2))).toBe('budget_exhausted');
+    await reserve(180_000, 0.1);
+    expect(await reservations()).toHaveLength(2);
   });
 
   it('is reserved again where the connection broke meanwhile', async () => {

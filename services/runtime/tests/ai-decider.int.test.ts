@@ -16,7 +16,7 @@ import {
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { modelAt, world } from '../src/core/prompting/ai.test-support.js';
 import type { ModelUsage } from '../src/core/prompting/model.js';
-import { FAILURE_INTERVAL_MS, FAILURES_TO_OPEN } from '../src/runs/asking/call-limits.js';
+import { FAILURE_INTERVAL_MS, FAILURES_TO_OPEN } from '../src/runs/asking/circuits.js';
 import { askingAt, hastyClock } from './ai-question.js';
 
 const won = { stateChanges: { 'horse:HORSE_1': { wins: 4 } }, result: { winner: 'HORSE_1' } };

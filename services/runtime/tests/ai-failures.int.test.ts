@@ -64,7 +64,7 @@ const OUTCOMES: Record<keyof typeof MISBEHAVIOUR, Outcome> = {
   'lone surrogate': invalid('unsafe_json'),
   __proto__: invalid('unsafe_json'),
   '1e400': invalid('unsafe_json'),
-  'depth 100,000': invalid('unsafe_json'),
+  'depth 100,000': invalid('too_large'),
   'text of 2 MB': invalid('too_large'),
 };
 

@@ -1,10 +1,11 @@
 import { newAddress } from '@orrery/contracts';
 import { query } from '@orrery/testing/servers';
 import { describe, expect, it } from 'vitest';
+import { modelNamed } from './model-double.js';
 import { codeOf, type House, OTHER, plantDeployment, prepareHouse, refusalOf } from './running-runtime.js';
 
 const house: House = await prepareHouse();
-await house.boot();
+await house.boot({ models: [{ ...modelNamed('priced', true), inputUsdPerMillionTokens: 1 }] });
 const { call, ask, catalog } = house;
 const asOther = { accountId: OTHER };
 
@@ -39,6 +40,19 @@ describe('deployments', () => {
     expect(await codeOf(call('instances.delete', { params: instance }, asOther))).toBe('forbidden');
     await call('deployments.unpublish', { params });
     expect(await codeOf(call('instances.get', { params: instance }, asOther))).toBe('deployment_not_found');
+  });
+
+  it('tell their budget to their owner alone', async () => {
+    const { params, deployment } = await plantDeployment(house, { aiDailyBudgetUsd: 7 });
+    await call('deployments.publish', { params });
+    const budgets = async (as: object) => {
+      const { data } = await call('deployments.get', { params }, as);
+      const listed = (await call('deployments.list', { params: { worldAddress: params.worldAddress } }, as))
+        .data;
+      return [data, listed.find(({ id }) => id === deployment.id)].map((one) => one?.aiDailyBudgetUsd);
+    };
+    expect(await budgets({})).toEqual([7, 7]);
+    expect(await budgets(asOther)).toEqual([null, null]);
   });
 
   it('say whether publishing did anything', async () => {

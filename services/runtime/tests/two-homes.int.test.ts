@@ -16,7 +16,15 @@ import { incrementVersion } from './fake-catalog.js';
 import { modelNamed } from './model-double.js';
 import { sendsTo } from './paying.js';
 import { createPaymentWorld, paymentFor, RECEIVER } from './payment-world.js';
-import { codeOf, type House, OWNER, plantDeployment, prepareHouse, refusalOf } from './running-runtime.js';
+import {
+  codeOf,
+  type House,
+  OTHER,
+  OWNER,
+  plantDeployment,
+  prepareHouse,
+  refusalOf,
+} from './running-runtime.js';
 
 const house: House = await prepareHouse();
 const logger = createLogger({ service: 'test', level: 'error' });
@@ -127,6 +135,18 @@ describe('deployments in two databases', () => {
       seen.push(...list.data.map(({ id }) => id));
     }
     expect(seen).toEqual(ids());
+  });
+
+  it('tell their budgets to their owner alone, in a list too', async () => {
+    const one = planted.at(-1)?.params ?? world;
+    await house.call('deployments.update', { params: one, body: { aiDailyBudgetUsd: 7 } });
+    await house.call('deployments.publish', { params: one });
+    const budgets = async (accountId: number) => {
+      const { data } = await house.call('deployments.list', { params: world }, { accountId });
+      return data.flatMap(({ aiDailyBudgetUsd, isPublic }) => (isPublic ? [aiDailyBudgetUsd] : []));
+    };
+    expect([await budgets(OWNER), await budgets(OTHER)]).toEqual([[7], [null]]);
+    await house.call('deployments.unpublish', { params: one });
   });
 
   it('have their heads in one list', async () => {

@@ -73,6 +73,8 @@ describe('a change that repeats what is there', () => {
 
 describe('an answer that holds no proposal', () => {
   const wins = (value: string) => `{"horse:HORSE_1":{"wins":${value}}}`;
+  const changing = (count: number) =>
+    `{"stateChanges":{${Array.from({ length: count }, (_, at) => `"horse:H${at}":{"wins":4}`)}}}`;
   it.each<[string, Partial<ModelMessage>, string]>([
     ['cut off', { content: wins('5'), finishReason: 'length' }, 'cut_off'],
     ['a refusal', { refusal: 'No.' }, 'refused'],
@@ -80,7 +82,7 @@ describe('an answer that holds no proposal', () => {
     ['a tool call', { hasToolCalls: true }, 'tool_call'],
     ['nothing', {}, 'empty'],
     ['spaces', { content: ' \n ' }, 'empty'],
-    ['too large', { content: `"${'x'.repeat(1024 * 1024)}"` }, 'too_large'],
+    ['too large', { content: `"${'x'.repeat(512 * 1024)}"` }, 'too_large'],
     ['cut JSON', { content: '{"horse:HORSE_1": {"wins": 5' }, 'not_json'],
     ['prose before', { content: `The outcome: ${wins('4')}` }, 'not_json'],
     ['prose after', { content: `${wins('4')} Enjoy!` }, 'not_json'],
@@ -102,6 +104,11 @@ describe('an answer that holds no proposal', () => {
     ['__proto__', { content: '{"horse:HORSE_1":{"__proto__":{"wins":4}}}' }, 'unsafe_json'],
     ['1e400', { content: wins('1e400') }, 'unsafe_json'],
     ['depth 100,000', { content: wins(`${'['.repeat(100_000)}${']'.repeat(100_000)}`) }, 'unsafe_json'],
+    ['50,001 values', { content: wins(`[${'0,'.repeat(50_000)}0]`) }, 'unsafe_json'],
+    ['the start of 50,001 values', { content: wins(`[${'[],'.repeat(25_000)}`) }, 'unsafe_json'],
+    ['501 changes', { content: changing(501) }, 'not_allowed'],
+    ['501 changes without a colon', { content: changing(501).replaceAll(':H', '') }, 'not_allowed'],
+    ['501 changes in a map', { content: changing(501).slice(16, -1) }, 'not_allowed'],
     ['an unknown attribute', { content: '{"horse:HORSE_1":{"winz":4}}' }, 'not_allowed'],
     ['an operator', { content: wins('{"$increment":1}') }, 'not_allowed'],
     ['an unknown operator', { content: wins('{"$add":1}') }, 'not_allowed'],

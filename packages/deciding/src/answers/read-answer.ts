@@ -9,6 +9,8 @@ import {
 } from '@orrery/contracts';
 import { type ChangeKey, isDeletion, parseMutation, splitChangeKey } from '@orrery/expressions';
 import { sameJson } from '../entries/entry.js';
+import { MAX_CHANGES } from '../execution/apply-proposal.js';
+import { excessIn } from './json-bounds.js';
 import { loadedState, type StrictForm, UnreadableAnswer } from './strict-form.js';
 
 /** What a model answered, as its server's message says. */
@@ -49,8 +51,8 @@ interface ReadingContext {
   readonly strictForm: StrictForm | null;
 }
 
-/** Bytes of an answer's text: an entry's changes and result are smaller, escaped twice. */
-const MAX_CONTENT_BYTES = 1024 * 1024;
+/** Bytes of an answer's text: an entry's changes and result have at most half as many. */
+const MAX_CONTENT_BYTES = 512 * 1024;
 
 const fault = (kind: AnswerFault, reason: string): Reading => ({ ok: false, fault: kind, reason });
 
@@ -73,6 +75,8 @@ export function readAnswer(message: ModelMessage, context: ReadingContext): Read
 
 function readText(content: string, context: ReadingContext): Reading {
   const json = withoutFence(content);
+  const excess = excessIn(json);
+  if (excess !== undefined) return fault('unsafe_json', `The answer: ${excess}.`);
   let answer: JsonValue;
   try {
     answer = parseJson(json);
@@ -127,18 +131,31 @@ function isStrict({ stateChanges, ...others }: JsonObject): boolean {
 }
 
 function problemOf(mutation: JsonObject, context: ReadingContext): Reading | undefined {
+  if (hasTooManyChanges(mutation))
+    return fault('not_allowed', `One execution changes at most ${MAX_CHANGES} instances.`);
   const parsed = parseMutation(mutation);
   if (!parsed.ok) {
     const lines = parsed.problems.map(({ pointer, message }) => `${pointer || 'The answer'}: ${message}`);
     return fault('wrong_form', lines.join('\n'));
   }
   for (const [key, change] of Object.entries(parsed.mutation.stateChanges)) {
-    if (isDeletion(change)) continue;
-    const name = splitChangeKey(key);
-    const complaint = Object.entries(change).flatMap(
-      ([attribute, value]) => attributeProblem({ key, name }, attribute, value, context) ?? [],
-    )[0];
+    const complaint = isDeletion(change) ? undefined : changeProblem(key, change, context);
     if (complaint !== undefined) return fault('not_allowed', complaint);
+  }
+  return undefined;
+}
+
+/** The changes are the mutation itself or its `stateChanges`. */
+const hasTooManyChanges = (mutation: JsonObject): boolean =>
+  [mutation, mutation['stateChanges']].some(
+    (changes) => isJsonObject(changes) && Object.keys(changes).length > MAX_CHANGES,
+  );
+
+function changeProblem(key: string, change: JsonObject, context: ReadingContext): string | undefined {
+  const name = splitChangeKey(key);
+  for (const [attribute, value] of Object.entries(change)) {
+    const problem = attributeProblem({ key, name }, attribute, value, context);
+    if (problem !== undefined) return problem;
   }
   return undefined;
 }

@@ -29,15 +29,9 @@ export const systemClock: Clock = {
   },
 };
 
-type Times = Pick<Clock, 'now' | 'monotonic'>;
-
 /** A time that is stored, as a time of `monotonic` to wait for. Both in milliseconds. */
-export const monotonicOf = (clock: Times, stored: number): number =>
+export const monotonicOf = (clock: Pick<Clock, 'now' | 'monotonic'>, stored: number): number =>
   clock.monotonic() + (stored - clock.now());
-
-/** A time of `monotonic`, as one that can be stored. Both in milliseconds. */
-export const storedTimeOf = (clock: Times, monotonic: number): number =>
-  clock.now() + (monotonic - clock.monotonic());
 
 /** Texts that are remembered. */
 const MAX_KNOWN = 100;

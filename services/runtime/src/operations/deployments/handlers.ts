@@ -41,6 +41,7 @@ import { endPlace } from '../../store/leases/places.js';
 import { type DeploymentState, lockedColumns, lockedDefinition } from '../../store/state/deployment-state.js';
 import { type BodyLimits, lackOf, listProblems, unpayableBound } from '../bindings/binding-rules.js';
 import type { RuntimeContext } from '../context.js';
+import { recordFor } from './record-for.js';
 import { revealItem, revelationOf } from './reveal-randomness.js';
 
 type Rpcs = typeof deploymentRpcs;
@@ -52,12 +53,15 @@ export const deploymentReads = ({ db, bus, access, reading }: RuntimeContext): H
     refuseDeepPage(query);
     const request = { params: { idOrAddress: params.worldAddress }, query: {}, headers: {}, body: {} };
     const { data: world } = await bus.call(catalogContract.rpcs['worlds.get'], request, call);
-    const list = () => listDeployments(db, world.id, accountOf(call.caller), query);
+    const accountId = accountOf(call.caller);
+    const list = () => listDeployments(db, world.id, accountId, query);
     const { rows, total } = await reading.run(call.signal, list);
-    return { data: rows.map(toRecord), pagination: paginationOf(query, total) };
+    return { data: rows.map((row) => recordFor(accountId, row)), pagination: paginationOf(query, total) };
   },
-  'deployments.get': async ({ params }, { caller, signal }) =>
-    tagged(toRecord(await reading.run(signal, () => access.visible(params, caller)))),
+  'deployments.get': async ({ params }, { caller, signal }) => {
+    const row = await reading.run(signal, () => access.visible(params, caller));
+    return tagged(recordFor(accountOf(caller), row));
+  },
   'deployments.relation': async ({ params }, { caller, signal }) => {
     const { address, isOwner } = await reading.run(signal, () => access.see(params, caller));
     return { address, relation: isOwner ? 'owner' : 'visible' };

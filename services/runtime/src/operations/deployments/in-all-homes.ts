@@ -16,12 +16,13 @@ import {
   ServiceError,
 } from '@orrery/contracts';
 import { whereItLives } from '../../lane/ownership/route-to-home.js';
-import { listDeploymentsHere, toRecord } from '../../store/deployments/deployment-directory.js';
+import { listDeploymentsHere } from '../../store/deployments/deployment-directory.js';
 import { databaseOfCreation } from '../../store/leases/creations.js';
 import { PARTITIONS } from '../../store/leases/leases.js';
 import type { RuntimeContext } from '../context.js';
 import { keyedCreation } from './create-deployment.js';
 import { publishedByPlace, within } from './published-by-place.js';
+import { recordFor } from './record-for.js';
 
 type Rpcs = typeof runtimeContract.rpcs;
 const { rpcs } = runtimeContract;
@@ -194,7 +195,7 @@ export const homeReads = ({ db, reading, directory }: RuntimeContext): Handlers<
     const { rows, ...found } = await reading.run(signal, () =>
       listDeploymentsHere(db, worldId, accountId, wanted),
     );
-    return { ...found, records: rows.map(toRecord) };
+    return { ...found, records: rows.map((row) => recordFor(accountId, row)) };
   },
   'homes.find': async ({ address }) => ({ id: (await directory.byAddress(address))?.id ?? null }),
 });

@@ -110,7 +110,28 @@ it('takes free slots of a deployment and a model in the same turn', async () => 
   const deployments = () => begun.map(({ deployment }) => deployment);
   expect(deployments()).toEqual(['0x1', '0x1', '0x2']);
   await endNext();
-  expect(deployments()).toEqual(['0x1', '0x1', '0x2', '0x2']);
+  expect(deployments()).toEqual(['0x1', '0x1', '0x2', '0x1']);
   await endNext();
-  expect(deployments()).toEqual(['0x1', '0x1', '0x2', '0x2', '0x1']);
+  expect(deployments()).toEqual(['0x1', '0x1', '0x2', '0x1', '0x2']);
+});
+
+it('lets a call that holds instances go before all, also where its deployment waits for the model already', async () => {
+  const { call, begun, endNext } = openSlots(1);
+  for (const deployment of ['0x2', '0x3', '0x1']) call({ deployment });
+  call({ isHolding: true });
+  await endNext();
+  expect(begun.map(({ deployment, isHolding }) => [deployment, isHolding])).toEqual([
+    ['0x2', false],
+    ['0x1', true],
+  ]);
+});
+
+it('keeps no slot of a deployment for a call that waits for its model', async () => {
+  const { call, begun, endNext } = openSlots(1);
+  call({ deployment: '0x2' });
+  call();
+  call({ model: modelAt('http://b/v1') });
+  expect(begun.map(({ deployment }) => deployment)).toEqual(['0x2', '0x1']);
+  for (let ended = 0; ended < 2; ended += 1) await endNext();
+  expect(begun).toHaveLength(3);
 });

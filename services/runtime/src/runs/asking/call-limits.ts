@@ -1,6 +1,6 @@
 import { ServiceError } from '@orrery/contracts';
-import { type Clock, FairSlots } from '@orrery/service-kit';
 import type { Model } from '../../core/prompting/model.js';
+import { type Bound, JointSlots } from './joint-slots.js';
 
 /** A call of a model that asks for its slots. */
 export interface SlotCall {
@@ -20,8 +20,7 @@ const RETRY_SECONDS = 5;
 
 /** Bounds the calls of models that this process has under way, and those that wait. */
 export class CallSlots {
-  readonly #ofModels = new Map<string, FairSlots>();
-  readonly #ofDeployments = new Map<string, FairSlots>();
+  readonly #slots = new JointSlots();
   /** By account and model. */
   readonly #waiting = new Map<string, Set<SlotCall>>();
 
@@ -33,22 +32,16 @@ export class CallSlots {
    * turn. Rejects with the signal's reason when it aborts before the call has begun. @throws `too_many_waiting`
    */
   async run<T>(asking: SlotCall, signal: AbortSignal, call: () => Promise<T>): Promise<T> {
-    const { model, deployment, isHolding } = asking;
-    const own = this.#ofDeployments.get(deployment) ?? new FairSlots(this.perDeployment);
-    const slots = this.#slotsOf(model);
-    if (own.isFull || slots.isFull) this.#wait(asking);
-    this.#ofDeployments.set(deployment, own);
+    const bounds = this.#boundsOf(asking);
+    if (!this.#slots.isFree(bounds)) this.#wait(asking);
     const begin = () => {
       this.#endWait(asking);
       return call();
     };
-    const turn = { who: deployment, isFirst: isHolding };
     try {
-      // Free slots are taken in this turn of the event loop, so that no other call finds them free.
-      return await own.run(turn, signal, () => slots.run(turn, signal, begin));
+      return await this.#slots.run({ bounds, isFirst: asking.isHolding }, signal, begin);
     } finally {
       this.#endWait(asking);
-      if (own.isIdle) this.#ofDeployments.delete(deployment);
     }
   }
 
@@ -62,12 +55,12 @@ export class CallSlots {
     );
   }
 
-  #slotsOf({ record, maxConcurrency = Number.POSITIVE_INFINITY }: Model): FairSlots {
-    // A list that was read again may bound the same model otherwise.
-    const key = `${maxConcurrency} ${record.modelId}`;
-    const slots = this.#ofModels.get(key) ?? new FairSlots(maxConcurrency);
-    this.#ofModels.set(key, slots);
-    return slots;
+  #boundsOf({ deployment, model: { record, maxConcurrency = Number.POSITIVE_INFINITY } }: SlotCall): Bound[] {
+    return [
+      { name: `deployment ${deployment}`, most: this.perDeployment },
+      // A list that was read again may bound the same model otherwise.
+      { name: `model ${maxConcurrency} ${record.modelId}`, most: maxConcurrency },
+    ];
   }
 
   #wait(asking: SlotCall): void {
@@ -83,70 +76,5 @@ export class CallSlots {
     const waiting = this.#waiting.get(name);
     waiting?.delete(asking);
     if (waiting?.size === 0) this.#waiting.delete(name);
-  }
-}
-
-/**
- * How a call ended that passed a circuit breaker: the server answered, be it with a refusal; or it could not be reached,
- * failed or took too long; or the call was given up, which says nothing of the server.
- */
-export type Passed = 'answered' | 'failed' | 'cancelled';
-
-/** Failures in a row that open the circuit. */
-export const FAILURES_TO_OPEN = 5;
-/** Failures within so many milliseconds count as one: one fault of a server ends many calls at once. */
-export const FAILURE_INTERVAL_MS = 1000;
-/** How long an open circuit lets no call pass, in milliseconds. */
-export const OPEN_MS = 15_000;
-
-/**
- * Keeps calls from a server that fails:
- *
- *   closed     all calls pass; 5 failures in a row, each at least 1 s after the one before → open
- *   open       no call passes for 15 s, then → half-open
- *   half-open  one call passes, the others wait as if it were open: it is answered → closed; it fails → open
- *
- * A failure that comes while it is open, of a call that passed before, says nothing new.
- */
-export class CircuitBreaker {
-  #failures = 0;
-  #countedAt = Number.NEGATIVE_INFINITY;
-  #openUntil = 0;
-  #isProbing = false;
-
-  constructor(private readonly clock: Pick<Clock, 'monotonic'>) {}
-
-  /** Lets a call pass, which is to say how it ended; or answers in how many milliseconds one may pass again. */
-  enter(): ((passed: Passed) => void) | { readonly openForMs: number } {
-    if (!this.#isOpen) return (passed) => this.#ended(passed);
-    const openForMs = this.#openUntil - this.clock.monotonic();
-    if (openForMs > 0 || this.#isProbing) return { openForMs: Math.max(openForMs, 1) };
-    this.#isProbing = true;
-    return (passed) => {
-      this.#isProbing = false;
-      if (passed === 'failed') this.#open();
-      else this.#ended(passed);
-    };
-  }
-
-  get #isOpen(): boolean {
-    return this.#failures >= FAILURES_TO_OPEN;
-  }
-
-  #open(): void {
-    this.#openUntil = this.clock.monotonic() + OPEN_MS;
-  }
-
-  #ended(passed: Passed): void {
-    if (passed === 'answered') {
-      this.#failures = 0;
-      this.#countedAt = Number.NEGATIVE_INFINITY;
-      this.#isProbing = false;
-    }
-    const now = this.clock.monotonic();
-    if (passed !== 'failed' || this.#isOpen || now - this.#countedAt < FAILURE_INTERVAL_MS) return;
-    this.#countedAt = now;
-    this.#failures += 1;
-    if (this.#isOpen) this.#open();
   }
 }

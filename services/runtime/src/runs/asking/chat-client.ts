@@ -65,7 +65,7 @@ export function faultAfter(
   return { signal: AbortSignal.any([signal, late.signal]), [Symbol.dispose]: () => ended.abort() };
 }
 
-/** Bytes of an answer's body that are read. An answer's text has at most 1 MiB, and its JSON escapes it. */
+/** Bytes of an answer's body that are read. An answer's text has at most 512 KiB, and its JSON escapes it. */
 export const MAX_BODY_BYTES = 2 * 1024 * 1024;
 
 /** The buckets that the conventions advise, in seconds and in tokens. */

@@ -10,8 +10,9 @@ import {
   type ModelUsage,
   priced,
 } from '../../core/prompting/model.js';
-import { type CallSlots, CircuitBreaker, type Passed } from './call-limits.js';
+import type { CallSlots } from './call-limits.js';
 import { type ChatAnswer, type ChatClient, ChatFailed, faultAfter } from './chat-client.js';
+import type { Circuits, Passed } from './circuits.js';
 
 const MAX_REASON = 4000;
 
@@ -88,8 +89,7 @@ const numberOrNull = (value: unknown): number | null => (typeof value === 'numbe
 export interface CallDependencies {
   readonly chat: ChatClient;
   readonly slots: CallSlots;
-  /** By the server's address. */
-  readonly breakers: Map<string, CircuitBreaker>;
+  readonly circuits: Circuits;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -102,7 +102,7 @@ export interface ModelCall {
 }
 
 /**
- * Sends one request when its turn has come, unless the server's circuit is open. The request is prepared then, so that
+ * Sends one request when its turn has come, unless a circuit is open. The request is prepared then, so that
  * those that wait hold no prompt. What it costs at most is reserved before, what it has cost is settled after it.
  * @throws ChatFailed, `unavailable`, `too_many_waiting`, what `prepare` and the budget throw, or the signal's reason
  */
@@ -127,10 +127,9 @@ async function throughCircuit(
   call: ModelCall,
   prepared: PreparedRequest,
 ): Promise<ChatAnswer> {
-  const { baseUrl, record } = call.request.model;
-  const breaker = dependencies.breakers.get(baseUrl) ?? new CircuitBreaker(dependencies.clock);
-  dependencies.breakers.set(baseUrl, breaker);
-  const end = breaker.enter();
+  const { model, deployment, accountId } = call.request;
+  const { baseUrl, record } = model;
+  const end = dependencies.circuits.enter({ baseUrl, deployment: deployment.address, accountId });
   if (typeof end !== 'function') throw circuitOpen(record.modelId, end.openForMs);
   let passed: Passed = 'cancelled';
   try {

@@ -24,6 +24,7 @@ import {
 } from '../../core/prompting/model.js';
 import { CallSlots } from './call-limits.js';
 import { type ChatAnswer, ChatClient, ChatFailed, type ChatFault, faultAfter } from './chat-client.js';
+import { Circuits } from './circuits.js';
 import { type CallDependencies, callModel, Exchange, type ModelCall } from './model-call.js';
 
 interface AskDependencies extends CallDependencies {
@@ -47,7 +48,8 @@ export function createModelDecider({
 }): Decider {
   const slots = new CallSlots(callsPerDeployment);
   const forms = new FormMemory(options.clock);
-  const dependencies = { ...options, chat: new ChatClient(), slots, breakers: new Map(), forms };
+  const circuits = new Circuits(options.clock);
+  const dependencies = { ...options, chat: new ChatClient(), slots, circuits, forms };
   const decider = (request: DeciderRequest, signal: AbortSignal) => decide(dependencies, request, signal);
   return Object.assign(decider, {
     refuseCrowd: (accountId: number, modelId: string) => slots.refuseCrowd(accountId, modelId),

@@ -7,7 +7,6 @@ import {
   createBatcher,
   type Logger,
   retry,
-  storedTimeOf,
 } from '@orrery/service-kit';
 import { type Claim, grant, type Payer } from '../../core/prompting/grant.js';
 import type { Budget, ModelUsage } from '../../core/prompting/model.js';
@@ -92,8 +91,7 @@ export function createBudgets({
       reserve: async (most, signal) => {
         refuseUnpriced(payer, most);
         const day = dayOf(clock.now());
-        const stored = { ...payer, deadline: storedTimeOf(clock, payer.deadline) };
-        const reserving = retry(() => reserve(stored, day, most.usd), policy, { clock, signal });
+        const reserving = retry(() => reserve(payer, day, most.usd), policy, { clock, signal });
         const reservation = await reserving.catch((error: unknown) => {
           signal.throwIfAborted();
           throw toServiceError(error);
@@ -148,7 +146,7 @@ interface Account {
  * Reservations take turns account by account, since all of them count towards one quota. Those of one account that are
  * asked for meanwhile share the next transaction; accounts do not wait for each other.
  */
-function createReservations(db: Db, ledger: () => Db, clock: Pick<Clock, 'now'>): Reserve {
+function createReservations(db: Db, ledger: () => Db, clock: Pick<Clock, 'monotonic'>): Reserve {
   const accounts = new Map<string, Account>();
   return async (payer, day, usd) => {
     if (usd === null) {
@@ -176,12 +174,12 @@ const openAccount = (
   ledger: () => Db,
   accountId: number,
   day: string,
-  clock: Pick<Clock, 'now'>,
+  clock: Pick<Clock, 'monotonic'>,
 ): Account => ({
   claims: 0,
   decide: createBatcher({
     maxBatch: CLAIMS_AT_ONCE,
-    load: (claims) => decideClaims(db, ledger(), claims, { accountId, day, now: new Date(clock.now()) }),
+    load: (claims) => decideClaims(db, ledger(), claims, { accountId, day, now: clock.monotonic() }),
   }),
 });
 
@@ -189,7 +187,7 @@ async function decideClaims(
   db: Db,
   ledger: Db,
   claims: readonly Claim[],
-  of: { readonly accountId: number; readonly day: string; readonly now: Date },
+  of: { readonly accountId: number; readonly day: string; readonly now: number },
 ): Promise<readonly (string | null | ServiceError)[]> {
   const quota = await quotaOf(db, of.accountId);
   const isLimited = ({ payer }: Claim) => quota !== null || payer.dailyBudgetUsd !== null;
@@ -199,7 +197,10 @@ async function decideClaims(
   const decided = await transaction(ledger, async (trx) => {
     await lockBudgets(trx, of.accountId);
     const refusals = grant(await readLedger(trx, of, ids), quota, limited);
-    const decisions = limited.map((claim, at) => refusals[at] ?? { id: crypto.randomUUID(), ...claim });
+    const decisions = limited.map((claim, at) => {
+      const lastsMs = claim.payer.deadline - of.now;
+      return refusals[at] ?? { id: crypto.randomUUID(), ...claim, lastsMs };
+    });
     const granted = decisions.flatMap((one) => (one instanceof Error ? [] : [one]));
     if (granted.length > 0) await putReservations(trx, of, granted);
     return new Map(limited.map((claim, at) => [claim, decisions[at]]));

@@ -79,6 +79,14 @@ describe('the list of models', () => {
     expect(open([keyless]).models[0]?.apiKey).toBeUndefined();
   });
 
+  it.each(['x attestation', 'x-attestation:', 'x-été', 'x\n'])('knows no header %j', (name) => {
+    const carrying = (from: string) => [{ ...local, attestation: { from, name } }];
+    expect(problemsOf(carrying('header'))).toContain(
+      '/0/attestation/name is missing or wrong (expected { "from": "header" or "body", "name": … }, where a header has',
+    );
+    expect(open(carrying('body')).models).toHaveLength(1);
+  });
+
   it('names all problems at once, each with its place, and no secret', () => {
     const message = problemsOf([
       { ...local, contextLength: 0, baseUrl: 'ollama', colour: 'red' },

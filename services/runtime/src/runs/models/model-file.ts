@@ -40,6 +40,8 @@ class ModelFileError extends Error {
 const DEFAULT_TIMEOUT_MS = 60_000;
 const MAX_MODELS = 1000;
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
+/** The name of a header (RFC 9110 §5.6.2). */
+const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const DOLLARS = 'an amount in US dollars for a million tokens, from 0 to 1000000';
 const text = (max: number, what: string) =>
   z.string().max(max).refine(isCleanText).describe(`${what} of at most ${max} characters`);
@@ -73,8 +75,10 @@ const listedModel = z.strictObject({
   maxConcurrency: whole(1, 10_000, 'a number of calls').optional(),
   attestation: z
     .strictObject({ from: z.enum(['header', 'body']), name: named(255, 'a name') })
+    // No answer could be read by a name that no header can have.
+    .refine(({ from, name }) => from === 'body' || HEADER_NAME.test(name), { path: ['name'] })
     .optional()
-    .describe('{ "from": "header" or "body", "name": … }'),
+    .describe('{ "from": "header" or "body", "name": … }, where a header has a name as of RFC 9110'),
 });
 type ListedModel = z.output<typeof listedModel>;
 

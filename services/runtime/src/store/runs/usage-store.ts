@@ -18,10 +18,15 @@ export async function quotaOf(db: Db, accountId: number): Promise<number | null>
 export const lockBudgets = (trx: Trx, accountId: number) =>
   sql`select pg_advisory_xact_lock(hashtextextended('runtime.ai-budgets', ${accountId}))`.execute(trx);
 
+interface AccountDay {
+  readonly accountId: number;
+  readonly day: string;
+}
+
 /** What an account has spent and reserved on a day. Reliable after `lockBudgets` in the same transaction. */
 export async function readLedger(
   trx: Trx,
-  { accountId, day, now }: { readonly accountId: number; readonly day: string; readonly now: Date },
+  { accountId, day }: AccountDay,
   executionIds: readonly string[],
 ): Promise<Ledger> {
   const { rows } = await sql<{ deployment_id: number; own: string | null; usd: number }>`
@@ -29,7 +34,7 @@ export async function readLedger(
       select deployment_id, null::uuid as own, usd from ai_usage where account_id = ${accountId} and day = ${day}
       union all
       select deployment_id, case when execution_id = any(${[...executionIds]}::uuid[]) then execution_id end, usd
-      from ai_reservations where account_id = ${accountId} and day = ${day} and expires_at > ${now}
+      from ai_reservations where account_id = ${accountId} and day = ${day} and expires_at > now()
     )
     select deployment_id, own, sum(usd)::float8 as usd from costs group by deployment_id, own`.execute(trx);
   const ofDeployments = new Map<number, number>();
@@ -45,31 +50,34 @@ interface NewReservation {
   readonly id: string;
   readonly payer: Payer;
   readonly usd: number;
+  /** When it ends by itself, in milliseconds from now. */
+  readonly lastsMs: number;
 }
 
-/** Each takes the place of an earlier reservation of its execution: its process died, or it has been settled. */
+/**
+ * Each takes the place of an earlier reservation of its execution: its process died, or it has been settled. They end by
+ * the clock of the database that all reserve in: processes that follow other databases may have other times.
+ */
 export async function putReservations(
   trx: Trx,
-  { accountId, day, now }: { readonly accountId: number; readonly day: string; readonly now: Date },
+  { accountId, day }: AccountDay,
   reservations: readonly NewReservation[],
 ): Promise<void> {
   // One statement cannot write a row twice.
   const latest = new Map(reservations.map((one) => [one.payer.executionId, one]));
-  const rows = [...latest.values()].map(({ id, payer: { executionId, deploymentId, deadline }, usd }) => ({
+  const rows = [...latest.values()].map(({ id, payer: { executionId, deploymentId }, usd, lastsMs }) => ({
     execution_id: executionId,
     id,
     deployment_id: deploymentId,
     usd,
-    expires_at: new Date(deadline).toISOString(),
+    lasts_ms: lastsMs,
   }));
-  await sql`delete from ai_reservations where account_id = ${accountId} and expires_at <= ${now}`.execute(
-    trx,
-  );
+  await sql`delete from ai_reservations where account_id = ${accountId} and expires_at <= now()`.execute(trx);
   await sql`
     insert into ai_reservations (execution_id, id, deployment_id, account_id, day, usd, expires_at)
-    select execution_id, id, deployment_id, ${accountId}, ${day}, usd, expires_at
+    select execution_id, id, deployment_id, ${accountId}, ${day}, usd, now() + lasts_ms * interval '1 millisecond'
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as row (
-      execution_id uuid, id uuid, deployment_id bigint, usd numeric, expires_at timestamptz
+      execution_id uuid, id uuid, deployment_id bigint, usd numeric, lasts_ms float8
     )
     on conflict (execution_id) do update
       set id = excluded.id, day = excluded.day, usd = excluded.usd, expires_at = excluded.expires_at`.execute(

@@ -2,11 +2,12 @@ import { FakeClock } from '@orrery/testing';
 import { expect, it } from 'vitest';
 import {
   CircuitBreaker,
+  Circuits,
   FAILURE_INTERVAL_MS,
   FAILURES_TO_OPEN,
   OPEN_MS,
   type Passed,
-} from './call-limits.js';
+} from './circuits.js';
 
 function setUp() {
   const clock = new FakeClock();
@@ -93,4 +94,70 @@ it('is not kept open by calls that passed before it opened', async () => {
   await clock.advance(OPEN_MS - 1);
   early('failed');
   expect(breaker.enter()).toEqual({ openForMs: 1 });
+});
+
+it('lets another call pass where the one takes longer than a circuit is open', async () => {
+  const { clock, breaker, passage, fail } = setUp();
+  await fail(FAILURES_TO_OPEN);
+  await clock.advance(OPEN_MS);
+  const slow = passage();
+  await clock.advance(OPEN_MS - 1);
+  expect(breaker.enter()).toEqual({ openForMs: 1 });
+  await clock.advance(1);
+  passage()('answered');
+  slow('failed');
+  passage();
+});
+
+/** Calls of deployments and accounts to one server. */
+function openCircuits() {
+  const clock = new FakeClock();
+  const circuits = new Circuits(clock);
+  const enter = (deployment: string, accountId: number, baseUrl = 'http://a/v1') =>
+    circuits.enter({ baseUrl, deployment, accountId });
+  const passes = (...caller: Parameters<typeof enter>) => typeof enter(...caller) === 'function';
+  const end = (passed: Passed, ...caller: Parameters<typeof enter>) => {
+    const ended = enter(...caller);
+    if (typeof ended === 'function') ended(passed);
+  };
+  const fail = async (...caller: Parameters<typeof enter>) => {
+    for (let time = 0; time < FAILURES_TO_OPEN; time += 1) {
+      await clock.advance(FAILURE_INTERVAL_MS);
+      end('failed', ...caller);
+    }
+  };
+  return { clock, passes, end, fail };
+}
+
+it('of one account are open for its own failing deployments alone', async () => {
+  const { clock, passes, end, fail } = openCircuits();
+  await fail('0x1', 1);
+  await fail('0x2', 1);
+  expect([passes('0x1', 1), passes('0x2', 1)]).toEqual([false, false]);
+  expect([passes('0x3', 1), passes('0x4', 2), passes('0x1', 1, 'http://b/v1')]).toEqual([true, true, true]);
+  await clock.advance(OPEN_MS);
+  end('failed', '0x4', 2);
+  end('failed', '0x1', 1);
+  expect(passes('0x4', 2)).toBe(true);
+});
+
+it('of two accounts keep all from a server until one is over or the server answers', async () => {
+  const { clock, passes, end, fail } = openCircuits();
+  await fail('0x1', 1);
+  await fail('0x2', 2);
+  expect([passes('0x3', 3), passes('0x3', 3, 'http://b/v1')]).toEqual([false, true]);
+  await clock.advance(OPEN_MS - FAILURES_TO_OPEN * FAILURE_INTERVAL_MS);
+  expect([passes('0x3', 3), passes('0x2', 2)]).toEqual([true, false]);
+  end('failed', '0x1', 1);
+  expect(passes('0x3', 3)).toBe(false);
+});
+
+it('of two accounts are told from a server that answers others', async () => {
+  const { clock, passes, end, fail } = openCircuits();
+  await fail('0x1', 1);
+  await clock.advance(OPEN_MS);
+  await fail('0x2', 2);
+  end('answered', '0x3', 3);
+  end('failed', '0x1', 1);
+  expect([passes('0x1', 1), passes('0x2', 2), passes('0x3', 3)]).toEqual([false, false, true]);
 });
