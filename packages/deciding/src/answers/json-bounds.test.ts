@@ -20,6 +20,18 @@ it.each([
   expect(excessIn(json)).toBe(excess);
 });
 
+it.each([
+  ['a text that is no JSON', JSON.stringify({ a: `one, ${'['.repeat(60_000)}` }), undefined],
+  ['lists in a text', JSON.stringify({ a: `[${'[],'.repeat(25_000)}` }), MANY],
+  ['lists in two texts', JSON.stringify([1, 2].map(() => `[${'[],'.repeat(13_000)}0]`)), MANY],
+  ['levels in a text', JSON.stringify([nested(34)]), DEEP],
+  ['signs in a text of a text', JSON.stringify([JSON.stringify([`${'[,'.repeat(30_000)}`])]), undefined],
+  ['a text with a wrong escape', `["[\\x"]`, undefined],
+])('in texts that are read later: %s', (_, json, excess) => {
+  expect(excessIn(json, true)).toBe(excess);
+  expect(excessIn(json)).toBeUndefined();
+});
+
 it('is found in no text of a small value', () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 8 }), fc.constantFrom(0, 2), (value, space) => {

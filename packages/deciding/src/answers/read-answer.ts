@@ -49,10 +49,13 @@ interface ReadingContext {
   readonly entities: JsonObject;
   /** The strict form, where it was asked for. */
   readonly strictForm: StrictForm | null;
+  /** It stands in an entry: earlier releases took larger ones. */
+  readonly isKept?: true;
 }
 
 /** Bytes of an answer's text: an entry's changes and result have at most half as many. */
 const MAX_CONTENT_BYTES = 512 * 1024;
+const MAX_KEPT_BYTES = 1024 * 1024;
 
 const fault = (kind: AnswerFault, reason: string): Reading => ({ ok: false, fault: kind, reason });
 
@@ -68,14 +71,14 @@ export function readAnswer(message: ModelMessage, context: ReadingContext): Read
     return fault('refused', 'The answer was a refusal.');
   if (hasToolCalls) return fault('tool_call', 'There are no tools to call. Answer with the JSON object.');
   if (content === null || content.trim() === '') return fault('empty', 'The answer was empty.');
-  if (utf8Bytes(content) > MAX_CONTENT_BYTES)
-    return fault('too_large', `The answer may have at most ${MAX_CONTENT_BYTES} bytes.`);
+  const most = context.isKept ? MAX_KEPT_BYTES : MAX_CONTENT_BYTES;
+  if (utf8Bytes(content) > most) return fault('too_large', `The answer may have at most ${most} bytes.`);
   return readText(content, context);
 }
 
 function readText(content: string, context: ReadingContext): Reading {
   const json = withoutFence(content);
-  const excess = excessIn(json);
+  const excess = context.isKept ? undefined : excessIn(json, context.strictForm !== null);
   if (excess !== undefined) return fault('unsafe_json', `The answer: ${excess}.`);
   let answer: JsonValue;
   try {

@@ -138,7 +138,6 @@ describe('an answer', () => {
     expect(() => gear('{"__proto__": 1}')).toThrow('/gear/__proto__');
     expect(() => gear('1e400')).toThrow('too large');
     expect(() => gear(`${'['.repeat(5000)}${']'.repeat(5000)}`)).toThrow('32 levels');
-    expect(() => gear(`[${'[],'.repeat(25_000)}`)).toThrow('/gear: it may have at most 50000 values');
   });
 
   it('deletes where "delete" is true', () => {

@@ -10,7 +10,6 @@ import {
   type VersionDefinition,
 } from '@orrery/contracts';
 import { type ChangeableSchema, changeableSchemas, resultSchema } from './changeable-schemas.js';
-import { excessIn } from './json-bounds.js';
 
 /**
  * The form of an answer that a strict server is asked for:
@@ -193,8 +192,6 @@ const JSON_TEXT: Shape = {
 };
 
 function parsed(text: string, pointer: string): JsonValue {
-  const excess = excessIn(text);
-  if (excess !== undefined) throw new UnreadableAnswer(`${pointer}: ${excess}`);
   let value: JsonValue;
   try {
     value = parseJson(text);

@@ -46,6 +46,31 @@ it('applies an answer again, and finds one that gives something else', () => {
   expect(again(exchangeWith('I will not.'))).toBeUndefined();
 });
 
+it('reads what earlier releases took, however large', () => {
+  const won = { stateChanges: { 'horse:HORSE_1': { wins: 4 } }, result: { winner: 'HORSE_1' } };
+  expect(again(exchangeWith(`${JSON.stringify(won)}${' '.repeat(600_000)}`))).toBe(true);
+  const gear = Array.from({ length: 54_000 }, () => 0);
+  const many = { ...won, stateChanges: { 'horse:HORSE_1': { wins: 4, gear } } };
+  const set = { wins: 4, gear };
+  const changes = [{ ...entry.changes[0], set }] as unknown as HashedEntry['changes'];
+  for (const [answer, form] of [
+    [many, 'json'],
+    [
+      {
+        stateChanges: {
+          horse: [{ instanceId: 'HORSE_1', state: { wins: 4, gear: JSON.stringify(gear) }, unset: [] }],
+        },
+        result: { winner: 'HORSE_1', time: null },
+      },
+      'strict',
+    ],
+  ] as const) {
+    const place = { worldAddress: '0xdef' };
+    const decision = rerunAnswer(entry, definition, place, exchangeWith(answer, form), viewOf(states));
+    expect(decision && decision.kind !== 'needs' && agrees({ ...entry, changes }, decision)).toBe(true);
+  }
+});
+
 it('takes the changes of an answer in their one order, whatever that of the answer is', () => {
   const both = exchangeWith({
     stateChanges: { 'horse:HORSE_2': { wins: 1 }, 'horse:HORSE_1': { wins: 4 } },

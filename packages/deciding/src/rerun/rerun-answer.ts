@@ -54,6 +54,6 @@ function proposalIn(
   if (typeof response !== 'string' || !isJsonObject(last)) return undefined;
   const strictForm = last['form'] === 'strict' ? strictFormOf(definition) : null;
   const message = { content: response, finishReason: 'stop', refusal: null, hasToolCalls: false };
-  const reading = readAnswer(message, { definition, entities, strictForm });
+  const reading = readAnswer(message, { definition, entities, strictForm, isKept: true });
   return reading.ok ? reading.mutation : undefined;
 }

@@ -126,7 +126,7 @@ function openCircuits() {
       end('failed', ...caller);
     }
   };
-  return { clock, passes, end, fail };
+  return { clock, enter, passes, end, fail };
 }
 
 it('of one account are open for its own failing deployments alone', async () => {
@@ -160,4 +160,16 @@ it('of two accounts are told from a server that answers others', async () => {
   end('answered', '0x3', 3);
   end('failed', '0x1', 1);
   expect([passes('0x1', 1), passes('0x2', 2), passes('0x3', 3)]).toEqual([false, false, true]);
+});
+
+it('of two accounts keep all others out while their probes are out, and no longer where these are given up', async () => {
+  const { clock, passes, enter, fail } = openCircuits();
+  await fail('0x1', 1);
+  await fail('0x2', 2);
+  await clock.advance(OPEN_MS);
+  const probes = [enter('0x1', 1), enter('0x2', 2)];
+  await clock.advance(OPEN_MS - 1);
+  expect(passes('0x3', 3)).toBe(false);
+  for (const end of probes) if (typeof end === 'function') end('cancelled');
+  expect(passes('0x3', 3)).toBe(true);
 });

@@ -32,7 +32,7 @@ export class CircuitBreaker {
   /** Where it is not closed: until when no call passes. */
   #shutUntil = 0;
 
-  /** `onOpen` is told until when it is open. */
+  /** `onOpen` is told until when no call passes, or a probe is out. */
   constructor(
     private readonly clock: Pick<Clock, 'monotonic'>,
     private readonly onOpen: (until: number) => void = () => undefined,
@@ -48,11 +48,11 @@ export class CircuitBreaker {
   /** A call that takes long keeps the next one out no longer than an open circuit does. */
   #probe(now: number): (passed: Passed) => void {
     const until = now + OPEN_MS;
-    this.#shutUntil = until;
+    this.#shut(until);
     return (passed) => {
-      if (passed === 'failed' && !this.#isClosed) this.#open();
+      if (passed === 'failed' && !this.#isClosed) this.#shut(this.clock.monotonic() + OPEN_MS);
       else if (passed !== 'cancelled') this.#ended(passed);
-      else if (this.#shutUntil === until) this.#shutUntil = now;
+      else if (this.#shutUntil === until) this.#shut(now);
     };
   }
 
@@ -60,9 +60,9 @@ export class CircuitBreaker {
     return this.#failures < FAILURES_TO_OPEN;
   }
 
-  #open(): void {
-    this.#shutUntil = this.clock.monotonic() + OPEN_MS;
-    this.onOpen(this.#shutUntil);
+  #shut(until: number): void {
+    this.#shutUntil = until;
+    this.onOpen(until);
   }
 
   #ended(passed: Passed): void {
@@ -74,7 +74,7 @@ export class CircuitBreaker {
     if (passed !== 'failed' || !this.#isClosed || now - this.#countedAt < FAILURE_INTERVAL_MS) return;
     this.#countedAt = now;
     this.#failures += 1;
-    if (!this.#isClosed) this.#open();
+    if (!this.#isClosed) this.#shut(now + OPEN_MS);
   }
 }
 
