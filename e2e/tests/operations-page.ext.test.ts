@@ -36,8 +36,8 @@ const NODE = `node() {
   HEALTH_PORT=\${HEALTH_PORT:-$own} exec node "$@"
 }`;
 
-/** Fails when a service is not ready once the page says that all are. */
-const ALL_READY = `for port in ${READY_AT.join(' ')}; do curl -sf http://127.0.0.1:$port/readyz; done`;
+/** Fails when a service has not started once the page says that all are ready. */
+const ALL_STARTED = `for service in gateway catalog runtime scheduler chain-pusher; do grep -q '"started"' $service.log; done`;
 
 /** The page's own addresses become those of servers of this test's own, and its ports free ones. */
 async function commandsOn(addresses: Readonly<Record<string, string>>): Promise<string> {
@@ -48,7 +48,7 @@ async function commandsOn(addresses: Readonly<Record<string, string>>): Promise<
   // All at once: a number that one of them has brought in is not another's to replace.
   const known = new RegExp([...own.keys()].join('|').replaceAll('.', '\\.'), 'g');
   const [services = '', ...others] = page.map(({ text: commands }) => commands);
-  const script = ['export PORT=3000', NODE, services, ALL_READY, ...others]
+  const script = ['export PORT=3000', NODE, services, ALL_STARTED, ...others]
     .map((commands) => commands.replace(known, (name) => own.get(name) ?? name))
     .join('\n');
   const command = `npx() { shift; node ${join(repositoryRoot, BUILT_COMMAND)} "$@"; }`;

@@ -67,6 +67,7 @@ describe('agents that read nothing', () => {
   it.each([
     ['a resource', 'resources/read', { uri: `${base}/entity-instances` }],
     ['a call that is to tell how it goes on', 'tools/call', { name: 'run', _meta: { progressToken: 1 } }],
+    ['any other call', 'tools/call', { name: 'run' }],
   ])('take no slot and no memory from the others: %s', async (_, method, params) => {
     const { app, answers } = serve([publicEvent('run')], overrides);
     answers['instances.list'] = async () => answered;
@@ -78,7 +79,7 @@ describe('agents that read nothing', () => {
     for (let n = 0; n < 3; n += 1) await silent(port, request.repeat(10));
     const open = () => new Promise((resolve) => app.server.getConnections((_, count) => resolve(count)));
     // What is left has not reached the bound.
-    await expect.poll(open, { timeout: 20_000 }).toBeLessThan(3);
+    await expect.poll(open).toBeLessThan(3);
     const probe = await fetch(`http://127.0.0.1:${port}/app/deployments/${address}?event=run`);
     expect(probe.status).toBe(200);
   });
@@ -90,6 +91,22 @@ describe('agents that read nothing', () => {
     await once(socket, 'connect');
     socket.write(text);
   }
+});
+
+it('a call begins its answer while the event is executed, so that nothing cuts its connection', async () => {
+  const executed = Promise.withResolvers<void>();
+  const executeForWallet = async () => {
+    await executed.promise;
+    return { data: { done: true }, payment: null } as never;
+  };
+  const { app } = serve([publicEvent('run')], { executeForWallet });
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = app.server.address() as AddressInfo;
+  const body = message('tools/call', { name: 'run' });
+  const answer = await fetch(`http://127.0.0.1:${port}${path}`, { method: 'POST', headers, body });
+  expect(answer.headers.get('content-type')).toBe('text/event-stream');
+  executed.resolve();
+  expect(await answer.text()).toContain('"done":true');
 });
 
 describe('the tools of a deployment with large contracts', () => {

@@ -17,7 +17,7 @@ export function tellReadiness(health: Asked): void {
     .addCallback(async (result) => {
       const { checks } = await health.recentReadiness(MAX_AGE_MS);
       for (const check of Object.keys(checks)) known.add(check);
-      // A series that is not observed keeps its last value for ever; a check that is gone holds nothing up.
+      // A check that is gone holds nothing up; an alert on it ends.
       for (const check of known) result.observe(checks[check]?.status === 'unavailable' ? 0 : 1, { check });
     });
 }

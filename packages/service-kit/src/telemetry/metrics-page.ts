@@ -21,8 +21,16 @@ export async function startMetrics({
   metrics.setGlobalMeterProvider(provider);
   const processSignals = thread === undefined ? startProcessSignals() : startThreadSignals(thread);
   const serializer = new PrometheusSerializer();
+  let collecting: Promise<string> | undefined;
+  const collect = async () => serializer.serialize((await reader.collect()).resourceMetrics);
   return {
-    text: async () => serializer.serialize((await reader.collect()).resourceMetrics),
+    // Of two collections at once the first would take what both observe.
+    text: () => {
+      collecting ??= collect().finally(() => {
+        collecting = undefined;
+      });
+      return collecting;
+    },
     [Symbol.asyncDispose]: async () => {
       processSignals[Symbol.dispose]();
       metrics.disable();

@@ -28,6 +28,20 @@ describe('startTelemetry', () => {
     expect(await told()).toEqual([]);
   });
 
+  it('tells two that ask at once the same', async () => {
+    await using telemetry = await startTelemetry({ service: 'catalog', tracing: false, metrics: true });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    createMeter('catalog')
+      .createObservableGauge('orrery_slow')
+      .addCallback(async (result) => {
+        await promise;
+        result.observe(1);
+      });
+    const pages = [telemetry.metricsPage(), telemetry.metricsPage()];
+    resolve();
+    for (const page of await Promise.all(pages)) expect(page).toMatch(/^orrery_slow\{/m);
+  });
+
   it('tells what it knows also when another thread tells nothing, and that one until it leaves', async () => {
     await using telemetry = await startTelemetry({ service: 'catalog', tracing: false, metrics: false });
     telemetry.include(() => Promise.reject(new Error('gone')));

@@ -103,22 +103,14 @@ function createServing(prepare: Prepare, logger: Logger) {
     answer.headers.forEach((value, name) => void reply.header(name, value));
     if (answer.body === null) return reply.send();
     const isOfEvents = answer.headers.get('content-type')?.startsWith('text/event-stream') === true;
-    return isOfEvents && isFollowed(http.body)
+    return isOfEvents && isCall(http.body)
       ? new GrowingAnswer(answer.body, PIECE_BYTES)
       : await answer.text();
   };
 }
 
-interface Message {
-  readonly method?: unknown;
-  readonly params?: { readonly _meta?: { readonly progressToken?: unknown } };
-}
-
-/** Whether the client asks how its call goes on. Of every other request the package writes one event at its end. */
-function isFollowed(body: unknown): boolean {
-  const { method, params } = body as Message;
-  return method === 'tools/call' && params?._meta?.progressToken !== undefined;
-}
+/** A call may take minutes: what the package writes meanwhile keeps its connection. All else is answered at once. */
+const isCall = (body: unknown): boolean => (body as { readonly method?: unknown }).method === 'tools/call';
 
 /** Requests that the package refuses; the access log has a line of each. */
 const isOfClient = (error: Error, { ProtocolError }: McpModule): boolean =>

@@ -110,6 +110,15 @@ describe('more memos than are kept', () => {
     expect(await ask(deployment, 2)).toMatchObject({ numbers: [], reads: 0 });
   });
 
+  it('stay known each, also where the newer ones begin', async () => {
+    const own = (number: number) => `0x${number.toString(16).padStart(40, '0')}`;
+    const pushes = Array.from({ length: 1300 }, (_, at) => push(`own${at}`, own(at), 1));
+    const { chain, askOn } = serverWith(...pushes.slice(0, 400));
+    await askOn(own(0));
+    chain.push(...pushes.slice(400));
+    for (const at of pushes.keys()) expect([at, answerOf(await askOn(own(at)))]).toEqual([at, [1]]);
+  });
+
   it('are read anew where newer ones join them during the reading', async () => {
     const { chain, askOn, ask } = serverWith(
       ...many(3000, 'lie', deployment, false),

@@ -123,8 +123,9 @@ class NewestMemos implements MemoIndex {
       if (this.#final.size <= this.limits.maxEntries / 2) break;
       this.#final.delete(claim.signature);
       this.#earlier.add(claim);
-      this.#keptTo = claim.signature;
     }
+    // The earlier memos are listed from before this one.
+    this.#keptTo = this.#final.keys().next().value;
     this.#earlier.readAnew();
   }
 

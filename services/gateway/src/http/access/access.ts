@@ -165,7 +165,11 @@ export function createKeyVerifier(options: KeyVerifierOptions) {
       const now = clock.monotonic();
       const isInUse = ({ usedAt }: CheckedKey, rank: number) =>
         now - usedAt <= (rank < KEPT_FRESH ? PAUSE_MS : 2 * maxAgeMs);
-      const inUse = [...checked.values()].filter(isInUse).map((key) => key.keyId);
+      // Each that is checked becomes the latest one of the cache: the order stays when the last ones are checked first.
+      const inUse = [...checked.values()]
+        .filter(isInUse)
+        .map((key) => key.keyId)
+        .reverse();
       for (let start = 0; start < inUse.length; start += 1000) await check(inUse.slice(start, start + 1000));
     },
   };
