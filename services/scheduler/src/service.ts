@@ -9,6 +9,7 @@ import { followBindings } from './following/follow-bindings.js';
 import { type Syncs, startSyncs } from './following/start-syncs.js';
 import { schedulerHandlers } from './operations/handlers.js';
 import { createPruning } from './store/ledger/prune-ledger.js';
+import { lagAt } from './store/occurrences/claim-due.js';
 import { askAtOnce } from './store/occurrences/outcome-store.js';
 import { raiseOccurrenceIds } from './store/occurrences/raise-ids.js';
 import { type DatabaseClock, databaseClock } from './store/tables/database-clock.js';
@@ -63,7 +64,7 @@ export function startScheduler(
     };
     const syncs = startSyncs({ ...shared, onSynced: announceDue });
     resources.add('schedule syncs', () => syncs.loop.stop());
-    const signals = schedulerSignals();
+    const signals = schedulerSignals(async () => lagAt(db, await databaseNow()));
     const firing = startFiring({ ...shared, ...config, syncs, signals });
     resources.add('firing', () => firing.stop());
     resources.add('consumers', () => stopping.abort());
@@ -84,7 +85,8 @@ export function startScheduler(
     });
     resources.add('pruning of ledgers', () => pruning.stop());
     const { dispatcher } = firing;
-    await bus.serve(schedulerContract, schedulerHandlers({ ...shared, syncs, dispatcher, announceDue }));
+    const handlers = schedulerHandlers({ ...shared, syncs, dispatcher, signals, announceDue });
+    await bus.serve(schedulerContract, handlers);
     return { db, firing, syncs, pruning };
   }, dependencies);
 }

@@ -68,6 +68,8 @@ export function createFakeRuntime(now: () => number) {
   const acknowledgedUntil = new Map<string, number>();
   const executed: Executed[] = [];
   const acknowledged: string[] = [];
+  /** Versions whose definitions the catalog has sent. */
+  const sent: number[] = [];
   const world = { worldId: 1, worldAddress: newAddress() };
   let ids = 100;
   const hooks: {
@@ -239,7 +241,9 @@ export function createFakeRuntime(now: () => number) {
       versions: asked.map(({ versionId, hash }) => {
         const definition = versions.get(versionId);
         if (definition === undefined) return { state: 'gone' };
-        return definition.hash === hash ? { state: 'same' } : { state: 'changed', definition };
+        if (definition.hash === hash) return { state: 'same' };
+        sent.push(versionId);
+        return { state: 'changed', definition };
       }),
       schemas: [],
       worlds: [],
@@ -252,6 +256,7 @@ export function createFakeRuntime(now: () => number) {
     hooks,
     executed,
     acknowledged,
+    sent,
     world,
     setAhead: (ms: number) => {
       ahead = ms;

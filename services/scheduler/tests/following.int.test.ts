@@ -63,6 +63,33 @@ describe('schedules follow bindings', () => {
     expect((await schedulesOf(address))[0]).toMatchObject({ schedule: '* * * * *' });
   });
 
+  it('no definition is read again that has not changed', async () => {
+    const input = { lap: '{{ counter }}' };
+    const version = fake.version('train', 1, { ...hourly, input } as never);
+    const locked = fake.version('race', 1, { schedule: '30 12 * * *' }, true);
+    const address = fake.deploy({ train: version, race: locked, idle: fake.version('idle', 1, null) });
+    await hint(address);
+    const stored = () =>
+      house.schedulers[0]?.db
+        .selectFrom('schedules')
+        .selectAll()
+        .where('deployment', '=', address)
+        .orderBy('id')
+        .execute();
+    const before = await stored();
+    fake.sent.splice(0);
+    fake.publish(address);
+    await hint(address);
+    expect(await stored()).toEqual(before);
+    expect(fake.sent).toEqual([]);
+    fake.edit(version, everyMinute);
+    fake.bind(address, 'race', fake.version('race', 2, hourly));
+    await hint(address);
+    expect(fake.sent.filter((one) => one === version)).toHaveLength(1);
+    expect((await rows(address)).schedules).toEqual(['0 * * * *', '* * * * *']);
+    expect((await stored())?.find(({ event }) => event === 'train')?.input).toBeNull();
+  });
+
   it('a draft that one of its deployments has followed and another has not is found by comparing', async () => {
     const version = fake.version('train', 1, everyMinute);
     const [first, second] = [fake.deploy({ train: version }), fake.deploy({ train: version })];

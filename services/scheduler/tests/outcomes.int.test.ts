@@ -90,7 +90,7 @@ it('the late outcome of an attempt does not end the one after it', async () => {
   const { id, schedule_id: scheduleId, attempt, due_at } = await occurrence(address);
   expect(attempt).toBe(2);
   const late = { status: 'fired', reason: null, outcome: 'failed', historyId: null, seq: null } as const;
-  const told = { id, scheduleId, attempt: 1, ...late, error: failed.error, result: null };
+  const told = { id, scheduleId, attempt: 1, attempts: 1, ...late, error: failed.error, result: null };
   await recordOutcomes(db(), [{ ...told, scheduledAt: due_at.toISOString() }], house.now());
   expect(await shown(address)).toBe('running');
   fake.hooks.execute = () => 'succeeds';

@@ -18,7 +18,7 @@ export const historyEntry = z
       .nullable()
       .describe(
         'What the model was asked and what it cost (docs/ai.md). Its texts are left out in lists, and for others than the ' +
-          'owner unless the deployment is `isLLMPublic`. Null: no model was asked.',
+          'owner unless the deployment is `isLLMPublic` and no paid execution failed. Null: no model was asked.',
       ),
     failedCode: failedCode
       .optional()

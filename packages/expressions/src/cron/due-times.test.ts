@@ -1,8 +1,9 @@
 import { cpuMs } from '@orrery/contracts/test-support';
+import { Cron } from 'croner';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
-import { countDue, latestDue, nextDue } from './due-times.js';
-import { describeSchedule } from './schedule.js';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { countDue, type DueSpan, latestDue, nextDue } from './due-times.js';
+import { type CronSchedule, describeSchedule } from './schedule.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -45,6 +46,16 @@ function expectedTimes({ minutes, hours }: Fields, wall: ReadonlyMap<number, num
 
 function foundTimes(schedule: string, timezone: string, from: number, until: number): number[] {
   return latestDue({ schedule, timezone }, { after: from - 1, until }, 100_000);
+}
+
+/** Due times as each follows from the one before it. */
+function listOneByOne(schedule: CronSchedule, { after, until }: DueSpan): number[] {
+  const times: number[] = [];
+  for (let time = nextDue(schedule, after); time !== undefined && time <= until; ) {
+    times.push(time);
+    time = nextDue(schedule, time);
+  }
+  return times;
 }
 
 const shown = (times: readonly number[]) => times.map((time) => new Date(time).toISOString().slice(0, 16));
@@ -123,7 +134,7 @@ describe('due times', () => {
     expect(shown(times).map((time) => time.slice(8, 10))).toEqual(['06', '13', '20', '27']);
   });
 
-  it('are counted as they are listed, over any span', () => {
+  it('are counted, and the last of them found, as they come one after the other, over any span', () => {
     const changing = ['Europe/Berlin', 'Australia/Lord_Howe', 'America/Santiago', 'America/Nuuk'];
     const zones = ['UTC', ...changing, 'Asia/Kathmandu'];
     const schedules = [
@@ -141,15 +152,39 @@ describe('due times', () => {
         fc.constantFrom(...schedules),
         fc.integer({ min: 0, max: 300 * 24 * 60 }),
         fc.integer({ min: 0, max: 12 * 24 * 60 }),
-        (timezone, schedule, offset, minutes) => {
+        fc.integer({ min: 1, max: 150 }),
+        (timezone, schedule, offset, minutes, limit) => {
           const after = start + offset * MINUTE;
           const span = { after, until: after + minutes * MINUTE };
-          const listed = latestDue({ schedule, timezone }, span, 100_000).length;
-          expect(countDue({ schedule, timezone }, span)).toBe(listed);
+          const listed = listOneByOne({ schedule, timezone }, span);
+          expect(countDue({ schedule, timezone }, span)).toBe(listed.length);
+          expect(latestDue({ schedule, timezone }, span, limit)).toEqual(listed.slice(-limit));
         },
       ),
       { numRuns: 60 },
     );
+  });
+
+  it.each(CHANGES)('the last of them are found in %s around %s', (timezone, date) => {
+    const after = Date.parse(`${date}T00:00:00Z`) - 2 * DAY + 90_000;
+    for (const [schedule] of PATTERNS) {
+      const all = listOneByOne({ schedule, timezone }, { after, until: after + 4 * DAY });
+      for (let until = after; until < after + 4 * DAY; until += 7 * HOUR) {
+        const listed = all.filter((time) => time <= until);
+        for (const limit of [1, 3])
+          expect(latestDue({ schedule, timezone }, { after, until }, limit)).toEqual(listed.slice(-limit));
+      }
+    }
+  });
+
+  it('that end long before the span does are found by their dates', () => {
+    const calculations = vi.spyOn(Cron.prototype, 'nextRun');
+    onTestFinished(() => calculations.mockRestore());
+    const dense = { schedule: '* * * 1-6 *', timezone: 'Europe/Vienna' };
+    const span = { after: Date.UTC(2028, 11, 30), until: Date.UTC(2030, 11, 30) };
+    expect(shown(latestDue(dense, span, 2))).toEqual(['2030-06-30T21:58', '2030-06-30T21:59']);
+    // One for each minute of the last June to January would be a quarter of a million.
+    expect(calculations.mock.calls.length).toBeLessThan(2500);
   });
 
   it('of years are counted and the last of them listed in no time', () => {

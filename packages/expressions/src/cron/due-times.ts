@@ -99,8 +99,38 @@ function listDue(schedule: CronSchedule, { after, until }: DueSpan): number[] {
   return times;
 }
 
+/** Due times are looked for so far back at first, in days. */
+const FIRST_REACH = 32;
+
 /** The last `limit` due times of a span, in order. It looks back further and further until it has found enough. */
 export function latestDue(schedule: CronSchedule, { after, until }: DueSpan, limit: number): number[] {
+  for (let days = FIRST_REACH; ; days *= 8) {
+    const from = Math.max(after, until - days * DAY_MS);
+    const times = latestOf(schedule, { after: from, until }, limit);
+    if (times.length >= limit || from === after) return times;
+  }
+}
+
+/** A calculation for each date of the span, and for the due times of a day on which the clocks change, where they are needed. */
+function latestOf(schedule: CronSchedule, span: DueSpan, limit: number): number[] {
+  const found: number[][] = [];
+  let missing = limit;
+  const stretches = [...stretchesOf(schedule.timezone, span)];
+  for (let last = stretches.pop(); last !== undefined && missing > 0; last = stretches.pop()) {
+    const times = latestIn(schedule, last, missing);
+    found.unshift(times);
+    missing -= times.length;
+  }
+  return found.flat();
+}
+
+/** The last due times of a stretch, in order. Where the clocks change it looks back as `latestDue`, but from minutes on. */
+function latestIn(schedule: CronSchedule, stretch: Stretch, limit: number): number[] {
+  const { after, until, offset } = stretch;
+  if (offset !== undefined) {
+    const found = latestByDates(schedule, { after: after + offset, until: until + offset }, limit);
+    return found.map((time) => time - offset);
+  }
   for (let reach = limit * MINUTE_MS; ; reach *= 8) {
     const from = Math.max(after, until - reach);
     const times = listDue(schedule, { after: from, until });
@@ -108,24 +138,34 @@ export function latestDue(schedule: CronSchedule, { after, until }: DueSpan, lim
   }
 }
 
-/**
- * How many due times a span has. Days on which the clocks do not change are counted by their dates and the times of a day,
- * so a span costs a calculation for each of its dates, however dense the schedule is.
- */
-export function countDue(schedule: CronSchedule, { after, until }: DueSpan): number {
+/** How many due times a span has. It costs a calculation for each of its dates, however dense the schedule is. */
+export function countDue(schedule: CronSchedule, span: DueSpan): number {
   let count = 0;
-  for (let counted = after; counted < until; ) {
-    const offset = offsetAt(schedule.timezone, counted + 1);
-    const midnight = Math.floor((counted + 1 + offset) / DAY_MS) * DAY_MS - offset;
-    const days = unchangedDays(schedule.timezone, midnight, until, offset);
-    const end = Math.min(until, days === 0 ? counted + DAY_MS : midnight + days * DAY_MS - 1);
+  for (const { after, until, offset } of stretchesOf(schedule.timezone, span))
     count +=
-      days === 0
-        ? listDue(schedule, { after: counted, until: end }).length
-        : countByDates(schedule, { after: counted + offset, until: end + offset });
-    counted = end;
-  }
+      offset === undefined
+        ? listDue(schedule, { after, until }).length
+        : countByDates(schedule, { after: after + offset, until: until + offset });
   return count;
+}
+
+/**
+ * A part of a span. `offset`: how far the clock on the wall is ahead of UTC on all its days, so that their due times follow
+ * from their dates and the times of a day. Without it, the clocks change within a day of it.
+ */
+interface Stretch extends DueSpan {
+  readonly offset: number | undefined;
+}
+
+function* stretchesOf(timezone: string | undefined, { after, until }: DueSpan): Generator<Stretch, void> {
+  for (let from = after; from < until; ) {
+    const offset = offsetAt(timezone, from + 1);
+    const midnight = Math.floor((from + 1 + offset) / DAY_MS) * DAY_MS - offset;
+    const days = unchangedDays(timezone, midnight, until, offset);
+    const end = Math.min(until, days === 0 ? from + DAY_MS : midnight + days * DAY_MS - 1);
+    yield { after: from, until: end, offset: days === 0 ? undefined : offset };
+    from = end;
+  }
 }
 
 /** Days from a midnight on, the last of which may end after `until`, that have this offset from beginning to end. */
@@ -143,19 +183,35 @@ function unchangedDays(
 }
 
 /** Due times of a span of the clock on the wall, which is given as if it were UTC and does not change in it. */
-function countByDates(schedule: CronSchedule, { after, until }: DueSpan): number {
-  const [minute = '', hour = '', ...dateFields] = schedule.schedule.trim().split(/\s+/);
-  const times = timesOfDay(`${minute} ${hour}`);
-  const dates = listDue(
-    { schedule: ['0', '0', ...dateFields].join(' ') },
-    { after: Math.floor(after / DAY_MS) * DAY_MS - 1, until },
-  );
-  const isInside = (time: number) => time > after && time <= until;
+function countByDates(schedule: CronSchedule, span: DueSpan): number {
+  const { dates, times } = datesAndTimes(schedule, span);
   return dates.reduce((count, date) => {
-    const isWhole = date > after && date + DAY_MS <= until;
-    return count + (isWhole ? times.length : times.filter((time) => isInside(date + time)).length);
+    const isWhole = date > span.after && date + DAY_MS <= span.until;
+    return count + (isWhole ? times.length : timesOn(date, times, span).length);
   }, 0);
 }
+
+/** The last of them, in order. */
+function latestByDates(schedule: CronSchedule, span: DueSpan, limit: number): number[] {
+  const { dates, times } = datesAndTimes(schedule, span);
+  const found: number[] = [];
+  for (let date = dates.pop(); date !== undefined && found.length < limit; date = dates.pop())
+    found.unshift(...timesOn(date, times, span));
+  return found.slice(-limit);
+}
+
+/** The dates of a span that a schedule names, and the times that it names of each of them. */
+function datesAndTimes({ schedule }: CronSchedule, { after, until }: DueSpan) {
+  const [minute = '', hour = '', ...dateFields] = schedule.trim().split(/\s+/);
+  const midnights = { schedule: ['0', '0', ...dateFields].join(' ') };
+  return {
+    dates: listDue(midnights, { after: Math.floor(after / DAY_MS) * DAY_MS - 1, until }),
+    times: timesOfDay(`${minute} ${hour}`),
+  };
+}
+
+const timesOn = (date: number, times: readonly number[], { after, until }: DueSpan): number[] =>
+  times.map((time) => date + time).filter((time) => time > after && time <= until);
 
 const knownTimes = new Map<string, readonly number[]>();
 

@@ -1,5 +1,5 @@
 import { ServiceError } from '@orrery/contracts';
-import type { Batcher } from '@orrery/service-kit';
+import { type Batcher, createBatcher } from '@orrery/service-kit';
 import { CLAIM_MS, type ClaimedOccurrence, type FailedAttempt } from '../core/occurrences/occurrence.js';
 import { type Outcome, outcomeOf } from '../core/occurrences/outcome.js';
 import { nextAttemptAt, repetitionAt } from '../core/occurrences/retry-rules.js';
@@ -14,7 +14,8 @@ import {
   releaseClaims,
   repeatAt,
 } from '../store/occurrences/outcome-store.js';
-import { fireOccurrence } from './fire-occurrence.js';
+import { pausedSince } from '../store/schedules/schedule-store.js';
+import { askOfPaused, fireOccurrence } from './fire-occurrence.js';
 import { recordTogether } from './record-together.js';
 import {
   createSendQueues,
@@ -45,6 +46,8 @@ const MOST_INTERNAL = 10;
 const MOST_RENEWALS = 5;
 /** Occurrences that are sent or recorded at once, for each that is sent for the first time. */
 const MOST_WORKING = 4;
+/** Schedules of which one statement reads whether they are paused. */
+const READ_AT_ONCE = 500;
 const UNKNOWN: SendResult = { kind: 'unknown', error: undefined };
 
 /** Executes claimed occurrences, a bounded number at once, and records their outcomes. */
@@ -55,6 +58,7 @@ export class Dispatcher {
   /** Queues that had no room when they were last asked. */
   readonly #full = new Set<QueueName>();
   readonly #record: Batcher<Outcome, null>;
+  readonly #pausedSince: Batcher<number, number | null>;
   readonly #awaitSend: AwaitSend<SendResult>;
   /** How far the database's clock was ahead of this process's when something was last claimed; measured with. */
   #aheadMs = 0;
@@ -66,6 +70,7 @@ export class Dispatcher {
       await recordOutcomes(db, outcomes, await databaseNow());
       signals.ended(outcomes);
     });
+    this.#pausedSince = createBatcher({ maxBatch: READ_AT_ONCE, load: (ids) => pausedSince(db, ids) });
     this.#awaitSend = createSlowSends(clock, signal, UNKNOWN);
     const send = (taken: Taken, slot: SendSlot) => {
       this.#working.set(taken.occurrence.id, this.#attempt(taken, slot));
@@ -154,9 +159,9 @@ export class Dispatcher {
   }
 
   /**
-   * Sends the occurrence again after its schedule was synced, as long as something else is bound than it was made for.
-   * Nothing is sent when half of the claim's time has passed: another process may have it soon. The slot is free
-   * afterwards, so that the next one is sent while the outcome is recorded.
+   * Sends the occurrence again after its schedule was synced, as long as something else is bound than it was made for. One
+   * whose schedule is paused is only asked for. Nothing is sent when half of the claim's time has passed: another process may
+   * have it soon. The slot is free afterwards, so that the next one is sent while the outcome is recorded.
    */
   async #fireUnlessChanged(
     { occurrence: first, takenAt }: Taken,
@@ -166,8 +171,9 @@ export class Dispatcher {
     let occurrence = first;
     try {
       for (let renewals = 0; ; renewals += 1) {
+        const paused = occurrence.kind === 'due' ? await this.#pausedSince(occurrence.scheduleId) : null;
         if (clock.monotonic() - takenAt > CLAIM_MS / 2) return [occurrence, undefined];
-        const result = await this.#send(occurrence, slot);
+        const result = await this.#send(occurrence, slot, paused);
         if (result.kind !== 'changed') return [occurrence, result];
         if (renewals === MOST_RENEWALS || !slot.demote()) return [occurrence, UNKNOWN];
         await syncs.now(occurrence.deployment, this.#stopping.signal);
@@ -181,13 +187,21 @@ export class Dispatcher {
   }
 
   /** Sends the occurrence. One that takes long gives its slot to others, and is asked for again later if need be. */
-  #send(occurrence: ClaimedOccurrence, slot: SendSlot): Promise<SendResult> {
-    const firing = this.dependencies.signals.sending(occurrence, () =>
-      fireOccurrence(this.dependencies, occurrence, this.#stopping.signal),
-    );
+  #send(occurrence: ClaimedOccurrence, slot: SendSlot, pausedSince: number | null): Promise<SendResult> {
+    const { signals } = this.dependencies;
+    const { signal } = this.#stopping;
+    const firing =
+      pausedSince === null
+        ? signals.sending(occurrence, () => fireOccurrence(this.dependencies, occurrence, signal))
+        : this.#ask(occurrence, pausedSince);
     // Its caller waits.
     if (occurrence.kind === 'manual' && occurrence.repeats === 0) return firing;
     return this.#awaitSend(firing, slot);
+  }
+
+  async #ask(occurrence: ClaimedOccurrence, pausedSince: number): Promise<SendResult> {
+    const pausedForMs = (await this.dependencies.databaseNow()) - pausedSince;
+    return askOfPaused(this.dependencies, occurrence, pausedForMs, this.#stopping.signal);
   }
 
   async #repeatLater(occurrence: ClaimedOccurrence): Promise<void> {
@@ -204,6 +218,7 @@ export class Dispatcher {
   async #retryLater(occurrence: ClaimedOccurrence, failed: FailedAttempt): Promise<boolean> {
     const { db, databaseNow, signals, onAgainIn } = this.dependencies;
     if (occurrence.kind !== 'due' || !mayRetry(failed.error)) return false;
+    if ((await this.#pausedSince(occurrence.scheduleId)) !== null) return false;
     const nextDue = await nextDueOf(db, occurrence.scheduleId);
     const now = await databaseNow();
     const at = nextAttemptAt(occurrence.attempt, now, nextDue);

@@ -46,18 +46,42 @@ export async function fireOccurrence(
     return resultOf(await bus.call(rpc, request, asSchedule(event, clock, signal, kind === 'due')));
   } catch (thrown) {
     // The definition changed after the first sending had been executed.
-    return isReused(thrown) ? askOutcome({ bus, clock }, occurrence, signal) : resultOfError(thrown);
+    return isReused(thrown)
+      ? askOutcome({ bus, clock }, occurrence, DECIDED_BEFORE, signal)
+      : resultOfError(thrown);
   }
 }
 
 const NO_INPUT: ExecutionError = { code: 'template_failed', detail: 'The occurrence has no input.' };
 
+/**
+ * What became of an attempt whose schedule is paused: it is not sent, also not again. What was sent before the pause, so many
+ * milliseconds ago, may still be on its way until its call has run out.
+ */
+export function askOfPaused(
+  context: FireContext,
+  occurrence: ClaimedOccurrence,
+  pausedForMs: number,
+  signal: AbortSignal,
+): Promise<SendResult> {
+  const none: SendResult =
+    pausedForMs > TIMEOUT_MS
+      ? { kind: 'skipped', reason: 'schedule_paused' }
+      : { kind: 'unknown', error: undefined };
+  return askOutcome(context, occurrence, none, signal);
+}
+
 const isReused = (error: unknown): boolean =>
   error instanceof ServiceError && error.code === 'idempotency_key_reused';
 
+/** The scheduler's database has gone back since its outcome, or that of a later one, was stored and acknowledged. */
+const DECIDED_BEFORE: SendResult = { kind: 'skipped', reason: 'decided_before' };
+
+/** The outcome that the runtime has, or `none`. */
 async function askOutcome(
   { bus, clock }: FireContext,
   occurrence: ClaimedOccurrence,
+  none: SendResult,
   signal: AbortSignal,
 ): Promise<SendResult> {
   const { deployment, event, attempt } = occurrence;
@@ -65,8 +89,7 @@ async function askOutcome(
   try {
     const rpc = runtimeContract.rpcs['executions.outcomeOf'];
     const outcome = await bus.call(rpc, request, asSchedule(event, clock, signal));
-    // The scheduler's database has gone back since its outcome, or that of a later one, was stored and acknowledged.
-    return outcome.state === 'unknown' ? { kind: 'skipped', reason: 'decided_before' } : resultOf(outcome);
+    return outcome.state === 'unknown' ? none : resultOf(outcome);
   } catch (thrown) {
     return resultOfError(thrown);
   }

@@ -10,7 +10,11 @@ export type SchedulerSignals = ReturnType<typeof schedulerSignals>;
 /** Bounds of the histogram of lateness, in seconds. */
 const LATENESS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 3600];
 
-export function schedulerSignals() {
+/** A collection of metrics waits no longer for the database, in milliseconds. */
+const PATIENCE_MS = 1000;
+
+/** `readLag`: for how long the first due time that is not decided has been due, in milliseconds. */
+export function schedulerSignals(readLag: () => Promise<number>) {
   const meter = createMeter('scheduler');
   const count = (name: string, description: string) =>
     meter.createCounter(`orrery_scheduler_${name}`, { description });
@@ -22,11 +26,13 @@ export function schedulerSignals() {
     description: 'From the due time of an occurrence to its first dispatch',
     advice: { explicitBucketBoundaries: LATENESS },
   });
-  let lagMs = 0;
   const lag = meter.createObservableGauge('orrery_scheduler_lag_seconds', {
     description: 'How long the first due time that is not decided has been due',
   });
-  lag.addCallback((result) => result.observe(lagMs / 1000));
+  lag.addCallback(async (result) => {
+    const ms = await inTime(readLag());
+    if (ms !== undefined) result.observe(ms / 1000);
+  });
   const tracer = isTraced() ? createTracer('scheduler') : undefined;
   return {
     /** Sends an attempt: each sending begins a trace, which the execution continues. */
@@ -56,11 +62,13 @@ export function schedulerSignals() {
     repeated: () => repeated.add(1),
     /** A next attempt is made. */
     retried: () => retried.add(1),
-    /** How long the first due time that is not decided has been due, in milliseconds. */
-    behind: (ms: number) => {
-      lagMs = ms;
-    },
   };
+}
+
+/** Undefined while the database does not answer: there may be a lag of any length. */
+function inTime(read: Promise<number>): Promise<number | undefined> {
+  const late = new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), PATIENCE_MS).unref());
+  return Promise.race([read.catch(() => undefined), late]);
 }
 
 /** How many there are of each status and detail: a counter's attributes cost more than the rest of an outcome. */

@@ -74,7 +74,6 @@ export function startFiring(dependencies: FiringDependencies): Firing {
     if (isAll(again.length, limits.again) || isBehind) return 'more' as const;
     const next = await nextDueAt(db, { again: limits.again > 0, fresh: limits.fresh > 0 });
     const wait = next === undefined ? LOOK_MS : next - (await databaseNow());
-    signals.behind(Math.max(0, -wait));
     // What is due and was not claimed is another process's at this moment.
     if (wait < LOOK_MS) wakeIn(Math.max(wait, next !== undefined && wait <= 0 ? 50 : 0));
     return 'idle' as const;

@@ -1,14 +1,10 @@
 import { serviceCall } from '@orrery/bus';
 import { catalogContract, type DeploymentLifecycle, runtimeContract, ServiceError } from '@orrery/contracts';
 import { transaction } from '@orrery/database';
+import { type BoundDefinition, definitionsBefore } from '../store/syncs/bound-definitions.js';
 import { findFollowed } from '../store/syncs/followed-store.js';
 import { endSync, holdClaim, type SyncClaim } from '../store/syncs/sync-queue.js';
-import {
-  type BoundDefinition,
-  endSchedules,
-  type Facts,
-  writeSchedules,
-} from '../store/syncs/write-schedules.js';
+import { endSchedules, type Facts, writeSchedules } from '../store/syncs/write-schedules.js';
 import type { SchedulerContext } from './context.js';
 
 const TIMEOUT_MS = 10_000;
@@ -65,29 +61,34 @@ async function askLifecycle(
 }
 
 /**
- * What the bound versions say, by their ids. One that the catalog does not know is left out. What has no room in a reply is
- * asked for again.
+ * What the bound versions say, by their ids. One that the catalog does not know is left out. Only those that have changed since
+ * the last sync are read; what has no room in a reply is asked for again.
  */
 async function askDefinitions(
-  { bus, clock }: SchedulerContext,
-  { bindings }: DeploymentLifecycle,
+  { db, bus, clock }: SchedulerContext,
+  lifecycle: DeploymentLifecycle,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<number, BoundDefinition>> {
+  const before = boundOnes(lifecycle, await definitionsBefore(db, lifecycle.deployment));
   const found = new Map<number, BoundDefinition>();
-  let ids = [...new Set(bindings.map(({ versionId }) => versionId))];
+  let ids = [...new Set(lifecycle.bindings.map(({ versionId }) => versionId))];
   while (ids.length > 0) {
     const { versions } = await bus.call(
       catalogContract.rpcs['definitions.confirm'],
       {
-        versions: ids.map((versionId) => ({ versionId, hash: '' })),
+        versions: ids.map((versionId) => ({ versionId, hash: before.get(versionId)?.hash ?? '' })),
         schemas: [],
         worlds: [],
         sharing: true,
       },
       serviceCall('scheduler', clock, TIMEOUT_MS, signal),
     );
-    for (const answer of versions)
-      if ('definition' in answer) found.set(answer.definition.versionId, answer.definition);
+    for (const [index, versionId] of ids.entries()) {
+      const answer = versions[index];
+      const known = answer?.state === 'same' ? before.get(versionId) : undefined;
+      const definition = answer !== undefined && 'definition' in answer ? answer.definition : known;
+      if (definition !== undefined) found.set(versionId, definition);
+    }
     ids = ids.filter((_, index) => versions[index]?.state === 'later');
   }
   return found;

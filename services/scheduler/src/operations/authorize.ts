@@ -1,5 +1,6 @@
 import { type CallContext, catalogContract, type ReplyOf, runtimeContract } from '@orrery/contracts';
 import type { Dispatcher } from '../firing/dispatcher.js';
+import type { SchedulerSignals } from '../firing/signals.js';
 import type { SchedulerContext } from '../following/context.js';
 import type { Syncs } from '../following/start-syncs.js';
 import { draftsOf, findFollowed } from '../store/syncs/followed-store.js';
@@ -15,6 +16,7 @@ export interface SchedulePath {
 export interface ScheduleDependencies extends SchedulerContext {
   readonly syncs: Pick<Syncs, 'now'>;
   readonly dispatcher: Pick<Dispatcher, 'take' | 'settled'>;
+  readonly signals: Pick<SchedulerSignals, 'ended'>;
   /** Something may be due earlier than it was, in any process. */
   readonly announceDue: () => void;
 }

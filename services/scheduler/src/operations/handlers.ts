@@ -19,6 +19,7 @@ import {
   type ShownOccurrence,
   toRecord,
 } from '../store/ledger/occurrence-store.js';
+import { endWaiting } from '../store/occurrences/outcome-store.js';
 import {
   findLedger,
   findScheduled,
@@ -28,7 +29,7 @@ import {
   timingOf,
   writeLedger,
 } from '../store/schedules/schedule-store.js';
-import type { Db } from '../store/tables/schema.js';
+import type { Db, ScheduleRow, Trx } from '../store/tables/schema.js';
 import { authorize, type ScheduleDependencies, type SchedulePath } from './authorize.js';
 import { runNow } from './run-now.js';
 
@@ -94,32 +95,35 @@ function shownSchedule(record: ScheduleRecord, seesCode = false): ScheduleRecord
 
 /** @throws `schedule_not_found` */
 async function turnSchedule(
-  { db, databaseNow, announceDue }: ScheduleDependencies,
+  { db, databaseNow, announceDue, signals }: ScheduleDependencies,
   deployment: string,
   event: string,
   isPaused: boolean,
 ): Promise<ShownSchedule> {
   const now = await databaseNow();
-  const row = await transaction(db, async (trx) => {
+  const { row, ended } = await transaction(db, async (trx) => {
     const found = await findScheduled(trx, deployment, event).forUpdate().executeTakeFirst();
     if (found === undefined) throw notFound();
-    if (found.is_paused === isPaused) return found;
-    const { timing, ledger, pauseEnded } = changeTiming(
-      timingOf(found),
-      { isPaused },
-      now,
-      'schedule_paused',
-    );
-    await writeLedger(trx, [{ scheduleId: found.id, rows: ledger, pauseEnded }], now);
-    return trx
-      .updateTable('schedules')
-      .set(timingColumns(timing))
-      .where('id', '=', found.id)
-      .returningAll()
-      .executeTakeFirstOrThrow();
+    if (found.is_paused === isPaused) return { row: found, ended: [] };
+    const ended = isPaused ? await endWaiting(trx, found, PAUSED, now) : [];
+    return { row: await turnHeld(trx, found, isPaused, now), ended };
   });
+  signals.ended(ended);
   announceDue();
   return row;
+}
+
+const PAUSED = 'schedule_paused';
+
+async function turnHeld(trx: Trx, found: ScheduleRow, isPaused: boolean, now: number): Promise<ScheduleRow> {
+  const { timing, ledger, pauseEnded } = changeTiming(timingOf(found), { isPaused }, now, PAUSED);
+  await writeLedger(trx, [{ scheduleId: found.id, rows: ledger, pauseEnded }], now);
+  return trx
+    .updateTable('schedules')
+    .set(timingColumns(timing))
+    .where('id', '=', found.id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
 }
 
 async function recordOf(db: Db, row: ShownSchedule): Promise<ScheduleRecord> {

@@ -49,6 +49,17 @@ it('is remembered compiled by the hash of its definition', () => {
   expect(makeInput({ ...known, input: { n: 'another' } }, moment)).toEqual({ n: 2 });
 });
 
+it('is remembered as long as those used since then are not too large', () => {
+  const use = (hash: string, input: object) =>
+    makeInput({ ...schedule, definition_hash: hash, input: input as never }, moment);
+  const text = 'long '.repeat(10_000);
+  use('small', { n: '{{ counter }}' });
+  for (let n = 1; n <= 30; n += 1) use(`large ${n}`, { text });
+  expect(use('small', { n: 'another' })).toEqual({ n: 'another' });
+  expect(use('large 1', { n: 'another' })).toEqual({ n: 'another' });
+  expect(use('large 30', { n: 'another' })).toEqual({ text });
+});
+
 it.each([{ n: '{{ 1 / 0 }}' }, { n: '{{ nothing }}' }])('%j fails', (input) => {
   expect(() => makeInput({ ...schedule, input }, moment)).toThrow(
     expect.objectContaining({ code: 'template_failed' }),

@@ -13,6 +13,7 @@ import {
   failureDetail,
 } from '@orrery/expressions';
 import { timestampOf } from '@orrery/service-kit';
+import { LRUCache } from 'lru-cache';
 
 /** What an occurrence tells its template. Times in milliseconds since the epoch. */
 export interface Moment {
@@ -38,9 +39,13 @@ export interface TemplateSource {
   readonly world_address: string;
 }
 
-/** Compiled templates that are remembered, by the hash of their definition. */
-const MAX_COMPILED = 1000;
-const compiled = new Map<string, CompiledTemplate>();
+/** Characters of the templates that are remembered compiled. Compiled, each may take sixty bytes. */
+const REMEMBERED = 1024 * 1024;
+/** What a template takes besides its text. */
+const OVERHEAD = 200;
+
+/** By the hash of their definition. */
+const compiled = new LRUCache<string, CompiledTemplate>({ maxSize: REMEMBERED });
 
 /** The input of an occurrence, from the version's template. @throws `template_failed` as its owner reads it */
 export function makeInput(schedule: TemplateSource, moment: Moment): JsonObject {
@@ -67,8 +72,7 @@ function compiledOf(input: JsonObject, hash: string | null): CompiledTemplate {
   const result = compileTemplate(input, { names: CRON_TEMPLATE_NAMES });
   // The catalog has checked it on saving.
   if (!result.ok) throw failed(result.problems[0]?.message ?? 'The template does not compile.', {});
-  if (compiled.size >= MAX_COMPILED) compiled.clear();
-  if (hash !== null) compiled.set(hash, result.template);
+  if (hash !== null) compiled.set(hash, result.template, { size: OVERHEAD + JSON.stringify(input).length });
   return result.template;
 }
 

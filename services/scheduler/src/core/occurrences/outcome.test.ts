@@ -21,7 +21,7 @@ const occurrence: ClaimedOccurrence = {
 const error = { code: 'model_failed', detail: 'no' };
 const entry = { historyId: 'h', seq: 9 };
 const none = { historyId: null, seq: null, error: null, result: null, reason: null };
-const ended = { id: 1, scheduleId: 2, attempt: 1, scheduledAt: '1970-01-01T00:01:00.000Z' };
+const ended = { id: 1, scheduleId: 2, attempt: 1, attempts: 1, scheduledAt: '1970-01-01T00:01:00.000Z' };
 const fired = { ...ended, ...none, status: 'fired', outcome: 'failed' };
 const internal = { code: 'internal', detail: 'The runtime could not execute it.' };
 
@@ -44,5 +44,6 @@ it('one that is not executed is skipped, unless an attempt before has failed', (
     outcome: null,
   });
   const failed = { error, entry };
-  expect(outcomeOf({ ...occurrence, failed }, skip)).toEqual({ ...fired, error, ...entry });
+  const second = { ...occurrence, attempt: 2, failed };
+  expect(outcomeOf(second, skip)).toEqual({ ...fired, attempt: 2, error, ...entry });
 });

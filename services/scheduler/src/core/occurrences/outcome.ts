@@ -9,6 +9,8 @@ export interface Outcome {
   readonly scheduleId: number;
   /** The attempt that led to it. */
   readonly attempt: number;
+  /** Those that were made: of an occurrence that failed before, the present one was not if it is skipped. */
+  readonly attempts: number;
   readonly status: 'fired' | 'skipped' | 'missed';
   readonly reason: string | null;
   readonly outcome: 'succeeded' | 'failed' | null;
@@ -23,7 +25,7 @@ export interface Outcome {
 /** How an occurrence ends. One that failed before has fired, whatever keeps its next attempt from being executed. */
 export function outcomeOf(occurrence: ClaimedOccurrence, sent: SendResult): Outcome {
   const { id, scheduleId, attempt, dueAt, failed: before } = occurrence;
-  const end = { id, scheduleId, attempt, scheduledAt: timestampOf(dueAt), ...NOTHING };
+  const end = { id, scheduleId, attempt, attempts: attempt, scheduledAt: timestampOf(dueAt), ...NOTHING };
   const failed = ({ error, entry }: FailedAttempt): Outcome => ({
     ...end,
     ...entry,
@@ -39,7 +41,9 @@ export function outcomeOf(occurrence: ClaimedOccurrence, sent: SendResult): Outc
     case 'failed':
       return failed(sent);
     case 'skipped':
-      return before === null ? { ...end, status: 'skipped', reason: sent.reason } : failed(before);
+      return before === null
+        ? { ...end, status: 'skipped', reason: sent.reason }
+        : { ...failed(before), attempts: attempt - 1 };
     default:
       return failed(NO_ANSWER);
   }

@@ -11,7 +11,7 @@ import {
 } from '../../core/schedules/schedule-rules.js';
 import { cronOf, writeLedger } from '../schedules/schedule-store.js';
 import type { Db, OccurrenceRow, Trx } from '../tables/schema.js';
-import { CLAIMED, type ClaimedRow, type Decided, writeDecided } from './write-decided.js';
+import { CLAIMED, type ClaimedRow, type Decided, openedOf, writeDecided } from './write-decided.js';
 
 /** How many schedules were due, and those of their occurrences that are to be executed. */
 export interface ClaimedDue {
@@ -23,6 +23,8 @@ export interface ClaimedDue {
 
 /** A transaction calculates for so long at most, in milliseconds: the server ends one that seems idle for 15 s. */
 const LONGEST_MS = 1000;
+/** What a downtime missed, and large inputs, take milliseconds to make: other work goes on after so many of them. */
+const TURN_MS = 5;
 
 /**
  * Decides schedules that are due, at most `limit`, in the order of their due times and then of their hashes. Each due time
@@ -69,14 +71,17 @@ async function decideWithin(
   longestMs: number,
 ): Promise<{ readonly decided: readonly Decided[]; readonly isMore: boolean }> {
   const until = performance.now() + longestMs;
+  let turnEnds = performance.now() + TURN_MS;
   const decided: Decided[] = [];
   const decideOnce = rememberDecisions(now);
   for (const row of rows) {
     if (decided.length > 0 && performance.now() >= until) return { decided, isMore: true };
-    const one = decide(row, decideOnce);
-    if (one !== undefined) decided.push(one);
-    // What a downtime missed takes milliseconds to calculate: other work goes on in between.
-    if (one !== undefined && one.decision.ledger.length > 0) await nextTurn();
+    const one = decide(row, decideOnce, now);
+    if (one === undefined) continue;
+    decided.push(one);
+    if (performance.now() < turnEnds) continue;
+    await nextTurn();
+    turnEnds = performance.now() + TURN_MS;
   }
   return { decided, isMore: false };
 }
@@ -94,12 +99,13 @@ function rememberDecisions(now: number): DecideOnce {
   };
 }
 
-function decide(row: ClaimedRow, decideOnce: DecideOnce): Decided | undefined {
+function decide(row: ClaimedRow, decideOnce: DecideOnce, now: number): Decided | undefined {
   const cron = cronOf(row);
   if (cron === null || row.next_at === null) return undefined;
   const decision = decideOnce(cron, row.next_at.getTime());
   const isListed = row.open_occurrence !== null && decision.dueAt !== null && row.skips < MOST_LISTED;
-  return { row, decision, ledger: isListed ? [overlap(decision.dueAt)] : [] };
+  const ledger = isListed ? [overlap(decision.dueAt)] : [];
+  return { row, decision, ledger, opened: openedOf(row, decision, now) };
 }
 
 const overlap = (dueAt: number): LedgerRow => ({
@@ -171,6 +177,10 @@ export async function nextDueAt(
     ) as at`.execute(db);
   return rows[0]?.at?.getTime();
 }
+
+/** For how long the first due time that is not decided has been due, in milliseconds. */
+export const lagAt = async (db: Db, now: number): Promise<number> =>
+  Math.max(0, now - ((await nextDueAt(db, { fresh: true, again: false })) ?? now));
 
 /** An occurrence of which another process, or this one, has made the row. */
 export const toClaimed = (row: OccurrenceRow & { deployment: string; event: string }): ClaimedOccurrence => ({

@@ -62,10 +62,11 @@ export const renewOccurrence = (db: Db, occurrence: ClaimedOccurrence, now: numb
       .forUpdate()
       .executeTakeFirst();
     if (row === undefined || row.binding_id === null) return { skipped: 'unbound' };
-    const { cron, deploymentPaused } = timingOf(row);
+    const { cron, isPaused, deploymentPaused } = timingOf(row);
     if (row.version_id !== occurrence.versionId) return { skipped: 'binding_changed' };
     if (cron === null) return { skipped: 'definition_changed' };
     if (deploymentPaused) return { skipped: 'deployment_paused' };
+    if (isPaused && occurrence.kind === 'due') return { skipped: 'schedule_paused' };
     const { made, columns } = madeOf(row, occurrence.dueAt, now);
     const { error, ...others } = columns;
     await trx

@@ -2,22 +2,23 @@ import { readOccurrenceKey } from '@orrery/contracts';
 import { jsonb, prepared } from '@orrery/database';
 import { sql } from 'kysely';
 import type { ClaimedOccurrence, FailedAttempt } from '../../core/occurrences/occurrence.js';
-import type { Outcome } from '../../core/occurrences/outcome.js';
+import { type Outcome, outcomeOf } from '../../core/occurrences/outcome.js';
 import { few } from '../tables/few.js';
-import type { Db } from '../tables/schema.js';
+import type { Db, ScheduleRow, Trx } from '../tables/schema.js';
+import { toClaimed } from './claim-due.js';
 
 // The schedules are locked before anything is written, in one order, as everyone does who locks several. What has not ended is
 // told by its time of end: a condition on its status would let the planner read all that is running.
 const RECORD = `
   with given as materialized (
-    select * from jsonb_to_recordset($1::jsonb) as g (id bigint, "scheduleId" bigint, attempt integer, status text,
-      reason text, outcome text, "historyId" text, seq bigint, error jsonb, result jsonb, "scheduledAt" text)
+    select * from jsonb_to_recordset($1::jsonb) as g (id bigint, "scheduleId" bigint, attempt integer, attempts integer,
+      status text, reason text, outcome text, "historyId" text, seq bigint, error jsonb, result jsonb, "scheduledAt" text)
     where ${few('id')}
   ), locked as materialized (
     select id from schedules where id in (select "scheduleId" from given) order by id for no key update
   ), ended as (
     update occurrences o set status = g.status, reason = g.reason, outcome = g.outcome, history_id = g."historyId",
-      seq = g.seq, error = nullif(g.error, 'null'), ended_at = $2, claimed_until = null, input = null
+      seq = g.seq, error = nullif(g.error, 'null'), attempt = g.attempts, ended_at = $2, claimed_until = null, input = null
     from given g where (select count(*) from locked) > 0
       and o.id = g.id and o.ended_at is null and o.attempt = g.attempt
     returning o.id, o.schedule_id, o.kind, o.counter, g.status, g.outcome, g.error, g.result, g."scheduledAt"
@@ -61,9 +62,35 @@ export async function openNextAttempt(
       history_id: entry?.historyId ?? null,
       seq: entry?.seq ?? null,
       claimed_until: new Date(at),
+      next_attempt_at: new Date(at),
     })
     .where('attempt', '=', attempt)
     .execute();
+}
+
+/**
+ * Ends the open occurrence of a schedule, which is held, if its next attempt waits: it stays failed. One that a process has
+ * taken up may be executed at this moment. Resolves with the outcome of what has ended.
+ */
+export async function endWaiting(
+  trx: Trx,
+  { open_occurrence, deployment, event }: ScheduleRow,
+  reason: string,
+  now: number,
+): Promise<Outcome[]> {
+  if (open_occurrence === null) return [];
+  const row = await trx
+    .selectFrom('occurrences')
+    .selectAll()
+    .where('id', '=', open_occurrence)
+    .where('status', '=', 'running')
+    .whereRef('next_attempt_at', '=', 'claimed_until')
+    .forUpdate()
+    .executeTakeFirst();
+  if (row === undefined) return [];
+  const outcome = outcomeOf(toClaimed({ ...row, deployment, event }), { kind: 'skipped', reason });
+  await recordOutcomes(trx, [outcome], now);
+  return [outcome];
 }
 
 /** Nobody knows the outcome yet: the same attempt is sent again at a time, in milliseconds. */

@@ -40,6 +40,8 @@ export interface Decided {
   readonly decision: DueDecision;
   /** The latest due time, where the occurrence before it is still going. */
   readonly ledger: readonly LedgerRow[];
+  /** Undefined where nothing is to be executed. */
+  readonly opened: Opened | undefined;
 }
 
 const MOVE_ON = `
@@ -65,8 +67,7 @@ const MOVE_ON = `
 const moveOn = prepared<{ id: number; schedule_id: number }>('move-on', MOVE_ON);
 
 /** An occurrence that is to be executed, before it has its row. */
-interface Opened {
-  readonly row: ClaimedRow;
+export interface Opened {
   readonly dueAt: number;
   readonly content: Content;
   readonly expected: ExpectedBinding | null;
@@ -78,24 +79,22 @@ export async function writeDecided(
   decided: readonly Decided[],
   now: number,
 ): Promise<ClaimedOccurrence[]> {
-  const opened = new Map<number, Opened>();
-  const rows = decided.map((one) => {
-    const open = openedOf(one, now);
-    if (open !== undefined) opened.set(one.row.id, open);
-    return columnsOf(one, open);
-  });
-  const inserted = await moveOn(trx, [JSON.stringify(rows), new Date(now), new Date(now + CLAIM_MS)]);
+  const rows = JSON.stringify(decided.map(columnsOf));
+  const inserted = await moveOn(trx, [rows, new Date(now), new Date(now + CLAIM_MS)]);
   const ids = new Map(inserted.map(({ id, schedule_id }) => [schedule_id, id]));
-  const occurrences: ClaimedOccurrence[] = [];
-  for (const [scheduleId, open] of opened) {
-    const id = ids.get(scheduleId);
-    if (id !== undefined) occurrences.push(firstAttemptOf(id, open));
-  }
+  const occurrences = decided.flatMap(({ row, opened }) => {
+    const id = ids.get(row.id);
+    return id === undefined || opened === undefined ? [] : [firstAttemptOf(id, row, opened)];
+  });
   return occurrences.sort((one, other) => one.dueAt - other.dueAt);
 }
 
 /** The first attempt of a due time. */
-const firstAttemptOf = (id: number, { row, dueAt, content, expected }: Opened): ClaimedOccurrence => ({
+const firstAttemptOf = (
+  id: number,
+  row: ClaimedRow,
+  { dueAt, content, expected }: Opened,
+): ClaimedOccurrence => ({
   ...content,
   id,
   scheduleId: row.id,
@@ -110,15 +109,13 @@ const firstAttemptOf = (id: number, { row, dueAt, content, expected }: Opened): 
   failed: null,
 });
 
-function openedOf({ row, decision: { dueAt } }: Decided, now: number): Opened | undefined {
+/** What a schedule is to execute of what is decided. */
+export function openedOf(row: ClaimedRow, { dueAt }: DueDecision, now: number): Opened | undefined {
   if (dueAt === null || row.open_occurrence !== null) return undefined;
-  return { row, dueAt, content: contentOf(row, dueAt, now), expected: expectedOf(row) };
+  return { dueAt, content: contentOf(row, dueAt, now), expected: expectedOf(row) };
 }
 
-const columnsOf = (
-  { row, decision: { dueAt, nextAt, decidedUntil } }: Decided,
-  opened: Opened | undefined,
-) => ({
+const columnsOf = ({ row, decision: { dueAt, nextAt, decidedUntil }, opened }: Decided) => ({
   schedule_id: row.id,
   event_version: row.event_version,
   next_at: nextAt === null ? null : timestampOf(nextAt),

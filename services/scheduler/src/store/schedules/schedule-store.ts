@@ -1,8 +1,9 @@
 import type { PageQuery } from '@orrery/contracts';
-import { jsonb, page } from '@orrery/database';
+import { jsonb, page, prepared } from '@orrery/database';
 import type { CronSchedule } from '@orrery/expressions';
 import { sql } from 'kysely';
 import type { LedgerRow, Timing } from '../../core/schedules/schedule-rules.js';
+import { few } from '../tables/few.js';
 import type { Db, ScheduleRow, Trx } from '../tables/schema.js';
 
 /** What a row says of its due times. */
@@ -83,6 +84,19 @@ export const holdSchedules = (trx: Trx, deployment: string): Promise<ScheduleRow
     .orderBy('id')
     .forUpdate()
     .execute();
+
+// Each of them is looked up by its key.
+const pausedAmong = prepared<{ id: number; decided_until: Date }>(
+  'paused-among',
+  `select id, decided_until from schedules where id = any($1::bigint[]) and is_paused and ${few('id')}`,
+);
+
+/** For each schedule when its owner had paused it, or the last change since then, in milliseconds; null where it is not. */
+export async function pausedSince(db: Db, ids: readonly number[]): Promise<(number | null)[]> {
+  const rows = await pausedAmong(db, [ids]);
+  const since = new Map(rows.map(({ id, decided_until }) => [id, decided_until.getTime()]));
+  return ids.map((id) => since.get(id) ?? null);
+}
 
 /** What a record shows. What is sent, and the last result, may be large and are not read for it. */
 const SHOWN = [

@@ -1,4 +1,4 @@
-import type { BoundVersion, DeploymentLifecycle, LifecycleEntry, VersionDefinition } from '@orrery/contracts';
+import type { BoundVersion, DeploymentLifecycle, LifecycleEntry } from '@orrery/contracts';
 import type { CronSchedule } from '@orrery/expressions';
 import { sql } from 'kysely';
 import {
@@ -10,9 +10,7 @@ import {
 import { changeTiming, type Timing } from '../../core/schedules/schedule-rules.js';
 import { holdSchedules, timingColumns, timingOf, writeLedger } from '../schedules/schedule-store.js';
 import type { DeploymentRow, ScheduleRow, Trx } from '../tables/schema.js';
-
-/** A version without its schemas, which say nothing of when it is due. */
-export type BoundDefinition = Omit<VersionDefinition, 'schemas'>;
+import type { BoundDefinition } from './bound-definitions.js';
 
 export interface Facts {
   /** As far as the deployment was followed before. */

@@ -87,6 +87,8 @@ interface OccurrencesTable {
   repeats: Generated<number>;
   /** While it is running: when a process may take it up, because the one that had it is gone or it is time to try again. */
   claimed_until: Date | null;
+  /** Of the present attempt, if one before it failed. No process has taken it up while `claimed_until` is the same. */
+  next_attempt_at: Date | null;
   outcome: 'succeeded' | 'failed' | null;
   history_id: string | null;
   seq: number | null;

@@ -127,4 +127,8 @@ export const migrations: Migrations = {
       and not exists (select from schedules s where s.deployment = d.address and s.binding_id is not null)
     on conflict do nothing;
   `),
+  /** When the next attempt is made. It still waits while nothing has changed `claimed_until` since: a pause then ends it. */
+  '0009_next_attempts': statements(`
+    alter table occurrences add column next_attempt_at timestamptz(3);
+  `),
 };
