@@ -1,4 +1,4 @@
-import { MAX_JSON_DEPTH } from '@orrery/contracts';
+import { MAX_JSON_DEPTH, parseJson } from '@orrery/contracts';
 
 /** Values of one JSON text: more take long to read, and named ones would be more than an entry holds. */
 const MAX_VALUES = 50_000;
@@ -38,7 +38,7 @@ function endOfText(json: string, from: number): number {
 function textAt(json: string, from: number, end: number): string {
   if (json[from + 1] !== '[' && json[from + 1] !== '{') return '';
   try {
-    return JSON.parse(json.slice(from, end + 1)) as string;
+    return parseJson(json.slice(from, end + 1)) as string;
   } catch {
     return '';
   }
