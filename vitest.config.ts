@@ -32,6 +32,17 @@ const backed = {
   hookTimeout: 240_000,
 };
 
+/**
+ * Extended suites that kill processes and cut off servers, again and again. What they meet, and how long they take, depends on
+ * the machine: `npm run test:release` has them, a landing has not.
+ */
+const FAULTS = [
+  'e2e/tests/{ai-kills,cluster,database-failover,database-outage,full-disk,move-kills,payment-kills,schedule-faults,sdk-restart,slow-clients}.ext.test.ts',
+  'services/chain-pusher/tests/chaos.ext.test.ts',
+  'services/runtime/tests/payment-faults.ext.test.ts',
+];
+const patient = { ...backed, testTimeout: 700_000, hookTimeout: 240_000 };
+
 /** `unit` is pure; `int` needs real servers; `e2e` needs a build; `extended` is what is too long for every day, and so is `timed`. */
 export default defineConfig({
   test: {
@@ -44,21 +55,13 @@ export default defineConfig({
       project('unit', ['{packages,services,apps}/*/src/**/*.test.ts'], { testTimeout: 60_000 }),
       project('int', ['{packages,services,apps}/*/tests/**/*.int.test.ts'], backed),
       // The long ones take 35 s; a busy machine is twenty times slower.
-      project('e2e', INCLUDED, {
-        ...backed,
-        exclude: LEFT_OUT,
-        testTimeout: 700_000,
-        hookTimeout: 240_000,
-      }),
+      project('e2e', INCLUDED, { ...patient, exclude: LEFT_OUT }),
       project(
         'extended',
         ['{packages,services,apps}/*/tests/**/*.ext.test.ts', 'e2e/tests/**/*.ext.test.ts'],
-        {
-          ...backed,
-          testTimeout: 700_000,
-          hookTimeout: 240_000,
-        },
+        { ...patient, exclude: FAULTS },
       ),
+      project('faults', FAULTS, patient),
       // What it measures would measure its neighbours: run alone, by one worker.
       project(
         'timed',

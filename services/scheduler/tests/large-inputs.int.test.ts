@@ -24,7 +24,7 @@ it('schedules whose inputs take long to make are claimed in several steps, each 
   const taken: string[] = [];
   let [calls, isMore] = [0, true];
   for (; isMore; calls += 1) {
-    const claimed = await claimDue(db, NOW, 500, 200);
+    const claimed = await claimDue(db, NOW, 500, 1);
     taken.push(...claimed.occurrences.map(({ deployment, input }) => `${deployment} ${input?.['n39']}`));
     isMore = claimed.isMore;
   }

@@ -1,6 +1,7 @@
 import { ServiceError, type ServiceExecution } from '@orrery/contracts';
 import { sql } from 'kysely';
 import { beforeAll, beforeEach, expect, it } from 'vitest';
+import { askAtOnce } from '../src/store/occurrences/outcome-store.js';
 import { MINUTE, prepareHouse, type Scheduler } from './running-scheduler.js';
 
 // A schedule is paused while an occurrence of it has not ended.
@@ -48,6 +49,16 @@ const takenUp = (address: string) =>
 const untilAsked = async () => {
   for (let n = 0; n < 3; n += 1) await moveTo(house.now() + 31_000);
 };
+
+it('what waits for its next attempt is neither sent earlier nor kept from ending by late word of the one before', async () => {
+  fake.hooks.execute = () => failed;
+  const address = await due();
+  const { db } = house.schedulers[0] as Scheduler;
+  const at = new Date(Math.floor(house.now() / HOUR) * HOUR).toISOString();
+  await askAtOnce(db, [`${address}/${at}/1/train`], house.now());
+  const { data } = await turn('pause', address);
+  expect(data).toMatchObject({ lastOccurrence: { status: 'fired', outcome: 'failed', attempts: 1 } });
+});
 
 it('what waits for its next attempt stays failed, at once, also when the schedule goes on', async () => {
   fake.hooks.execute = () => failed;

@@ -1,7 +1,7 @@
 import type { CallOptions } from '@orrery/bus';
 import { type ExecutionError, runtimeContract, ServiceError } from '@orrery/contracts';
 import type { Clock } from '@orrery/service-kit';
-import { type ClaimedOccurrence, keyOf } from '../core/occurrences/occurrence.js';
+import { CLAIM_MS, type ClaimedOccurrence, keyOf } from '../core/occurrences/occurrence.js';
 import { resultOf, resultOfError, type SendResult } from '../core/occurrences/send-result.js';
 import type { SchedulerContext } from '../following/context.js';
 
@@ -9,6 +9,8 @@ type FireContext = Pick<SchedulerContext, 'bus' | 'clock'>;
 
 /** A call is waited for this long; the execution may go on after it. In milliseconds. */
 const TIMEOUT_MS = 15_000;
+/** A call may be on its way for so long after a pause: what was read before it is sent within half of a claim. */
+const LATEST_MS = CLAIM_MS / 2 + TIMEOUT_MS;
 
 /** Who calls: the schedule itself, as the journal shows it. */
 export const asSchedule = (
@@ -65,7 +67,7 @@ export function askOfPaused(
   signal: AbortSignal,
 ): Promise<SendResult> {
   const none: SendResult =
-    pausedForMs > TIMEOUT_MS
+    pausedForMs > LATEST_MS
       ? { kind: 'skipped', reason: 'schedule_paused' }
       : { kind: 'unknown', error: undefined };
   return askOutcome(context, occurrence, none, signal);

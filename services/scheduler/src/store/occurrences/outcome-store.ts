@@ -105,16 +105,19 @@ export async function repeatAt(
     .execute();
 }
 
-/** Has occurrences asked for at once whose runs have ended. `keys` are those of the runtime; `now` in milliseconds. */
+/**
+ * Has occurrences asked for at once whose runs have ended; a next attempt that is made already keeps its time. `keys` are
+ * those of the runtime; `now` in milliseconds.
+ */
 export async function askAtOnce(db: Db, keys: readonly string[], now: number): Promise<void> {
   const due = keys.map(readOccurrenceKey).flatMap((one) => (one?.kind === 'due' ? [{ ...one }] : []));
   if (due.length === 0) return;
   await sql`
     update occurrences o set claimed_until = ${new Date(now)}
-    from jsonb_to_recordset(${jsonb(due)}) as g (deployment text, event text, position float8)
+    from jsonb_to_recordset(${jsonb(due)}) as g (deployment text, event text, position float8, attempt integer)
     join schedules s on s.deployment = g.deployment and s.event = g.event
     where o.schedule_id = s.id and o.due_at = to_timestamp(g.position / 1000) and o.kind = 'due' and o.status = 'running'
-      and o.claimed_until > ${new Date(now)}`.execute(db);
+      and o.attempt = g.attempt and o.claimed_until > ${new Date(now)}`.execute(db);
 }
 
 /** Gives up claims that nothing was sent for: another process may take them at once. */
