@@ -58,6 +58,15 @@ it('after many of them it ends, and the next one is due again', async () => {
   expect(ranIn(address)).toBe(0);
 });
 
+it('before it ends by them, what became of it is asked for', async () => {
+  const address = await deploy();
+  fake.hooks.answer = internal;
+  await nextHour();
+  for (let n = 0; n < 12; n += 1) await moveTo(house.now() + 31_000);
+  expect(await shown(address)).toBe('fired succeeded');
+  expect(ranIn(address)).toBe(1);
+});
+
 it('an outcome is found that another sending of the attempt led to, with another input', async () => {
   const address = await deploy();
   fake.hooks.answer = () => {

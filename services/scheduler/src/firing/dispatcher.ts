@@ -15,7 +15,7 @@ import {
   repeatAt,
 } from '../store/occurrences/outcome-store.js';
 import { pausedSince } from '../store/schedules/schedule-store.js';
-import { askOfPaused, fireOccurrence } from './fire-occurrence.js';
+import { askOfPaused, askOutcome, fireOccurrence } from './fire-occurrence.js';
 import { recordTogether } from './record-together.js';
 import {
   createSendQueues,
@@ -40,7 +40,7 @@ export interface DispatcherDependencies extends SchedulerContext {
   readonly onAgainIn: (ms: number) => void;
 }
 
-/** An internal error of the runtime says nothing of the outcome. After so many of them there is none. */
+/** An internal error of the runtime says nothing of the outcome. After so many sendings the runtime is asked for it. */
 const MOST_INTERNAL = 10;
 /** How often an occurrence is made anew because its definition changes under it. */
 const MOST_RENEWALS = 5;
@@ -151,9 +151,10 @@ export class Dispatcher {
     const { occurrence } = taken;
     if (occurrence.attempt === 1 && occurrence.repeats === 0)
       signals.dispatched(clock.monotonic() + this.#aheadMs - occurrence.dueAt);
-    const [sent, result] = await this.#fireUnlessChanged(taken, slot);
-    if (result === undefined) return;
-    if (result.kind === 'unknown' && !isHopeless(sent, result.error)) return this.#repeatLater(sent);
+    const [sent, first] = await this.#fireUnlessChanged(taken, slot);
+    if (first === undefined) return;
+    const result = isHopeless(sent, first) ? await this.#askLast(sent, first) : first;
+    if (result.kind === 'unknown' && !isHopeless(sent, result)) return this.#repeatLater(sent);
     if (result.kind === 'failed' && (await this.#retryLater(sent, result))) return;
     await this.#record(outcomeOf(sent, result));
   }
@@ -204,6 +205,12 @@ export class Dispatcher {
     return askOfPaused(this.dependencies, occurrence, pausedForMs, this.#stopping.signal);
   }
 
+  /** The answers may have been lost alone: what the runtime knows of the attempt counts. */
+  async #askLast(occurrence: ClaimedOccurrence, none: SendResult): Promise<SendResult> {
+    const known = await askOutcome(this.dependencies, occurrence, none, this.#stopping.signal);
+    return known.kind === 'changed' ? none : known;
+  }
+
   async #repeatLater(occurrence: ClaimedOccurrence): Promise<void> {
     const { db, databaseNow, signals, onAgainIn } = this.dependencies;
     signals.repeated();
@@ -230,5 +237,8 @@ export class Dispatcher {
   }
 }
 
-const isHopeless = ({ repeats }: ClaimedOccurrence, error: unknown): boolean =>
-  repeats >= MOST_INTERNAL && error instanceof ServiceError && error.code === 'internal';
+const isHopeless = ({ repeats }: ClaimedOccurrence, result: SendResult): boolean =>
+  repeats >= MOST_INTERNAL &&
+  result.kind === 'unknown' &&
+  result.error instanceof ServiceError &&
+  result.error.code === 'internal';

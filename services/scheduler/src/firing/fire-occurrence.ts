@@ -80,7 +80,7 @@ const isReused = (error: unknown): boolean =>
 const DECIDED_BEFORE: SendResult = { kind: 'skipped', reason: 'decided_before' };
 
 /** The outcome that the runtime has, or `none`. */
-async function askOutcome(
+export async function askOutcome(
   { bus, clock }: FireContext,
   occurrence: ClaimedOccurrence,
   none: SendResult,
