@@ -30,7 +30,8 @@ export const HAS_OWN_FIRST = `(d.source ->> 'snapshotHash' <> '${NO_INSTANCES}'
       select from instances c where c.deployment_id = d.id and c.id > i.id and not ${createdIn('c')} offset 0)
     from instances i where i.deployment_id = d.id order by i.id limit 1))`;
 
-const MOVED_AT_ONCE = 5000;
+/** A slow database moves so many within the time of a statement. */
+const MOVED_AT_ONCE = 1000;
 
 /** A deployment, and the epoch under which it is owned here. */
 interface Owned {
