@@ -33,13 +33,14 @@ const backed = {
 };
 
 /**
- * Extended suites that kill processes and cut off servers, again and again. What they meet, and how long they take, depends on
- * the machine: `npm run test:release` has them, a landing has not.
+ * Extended suites that kill processes and cut off servers, again and again, or bound processor time. What they meet, and how
+ * long they take, depends on the machine: `npm run test:release` has them, a landing has not.
  */
 const FAULTS = [
-  'e2e/tests/{ai-kills,cluster,database-failover,database-outage,full-disk,move-kills,payment-kills,schedule-faults,sdk-restart,slow-clients}.ext.test.ts',
+  'e2e/tests/{ai-kills,cluster,console/live,database-failover,database-outage,full-disk,move-kills,payment-kills,schedule-faults,sdk-restart,slow-clients}.ext.test.ts',
   'services/chain-pusher/tests/chaos.ext.test.ts',
-  'services/runtime/tests/payment-faults.ext.test.ts',
+  'services/runtime/tests/{payment-faults,execution-limits}.ext.test.ts',
+  'packages/expressions/tests/work-limits.ext.test.ts',
 ];
 const patient = { ...backed, testTimeout: 700_000, hookTimeout: 240_000 };
 
