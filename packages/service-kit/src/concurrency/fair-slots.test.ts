@@ -2,7 +2,6 @@ import { expect, it } from 'vitest';
 import { FairSlots } from './fair-slots.js';
 
 const never = new AbortController().signal;
-const as = (who: string, isFirst = false) => ({ who, isFirst });
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 /** Work that ends when the test says so. */
@@ -23,9 +22,7 @@ function createWork() {
 it('gives the slots to those who wait in turn, not to who came first with much work', async () => {
   const slots = new FairSlots(1);
   const { started, work, endNext } = createWork();
-  const runs = ['a', 'a', 'a', 'b', 'c', 'b'].map((who, at) =>
-    slots.run(as(who), never, work(`${who}${at}`)),
-  );
+  const runs = ['a', 'a', 'a', 'b', 'c', 'b'].map((who, at) => slots.run(who, never, work(`${who}${at}`)));
   await settled();
   for (let done = 0; done < 6; done += 1) await endNext();
   await Promise.all(runs);
@@ -35,7 +32,7 @@ it('gives the slots to those who wait in turn, not to who came first with much w
 it('runs as many at once as there are slots', async () => {
   const slots = new FairSlots(2);
   const { started, work, endNext } = createWork();
-  const runs = ['a', 'b', 'c'].map((who) => slots.run(as(who), never, work(who)));
+  const runs = ['a', 'b', 'c'].map((who) => slots.run(who, never, work(who)));
   await settled();
   expect(started).toEqual(['a', 'b']);
   await endNext();
@@ -48,13 +45,13 @@ it('runs as many at once as there are slots', async () => {
 it('forgets who gives up waiting, and passes the slot on when work fails', async () => {
   const slots = new FairSlots(1);
   const { started, work, endNext } = createWork();
-  const failing = slots.run(as('a'), never, async () => {
+  const failing = slots.run('a', never, async () => {
     await settled();
     throw new Error('failed');
   });
   const givingUp = new AbortController();
-  const given = slots.run(as('b'), givingUp.signal, work('b'));
-  const waiting = slots.run(as('c'), never, work('c'));
+  const given = slots.run('b', givingUp.signal, work('b'));
+  const waiting = slots.run('c', never, work('c'));
   givingUp.abort(new Error('gone'));
   await expect(given).rejects.toThrow('gone');
   await expect(failing).rejects.toThrow('failed');
@@ -62,20 +59,5 @@ it('forgets who gives up waiting, and passes the slot on when work fails', async
   expect(started).toEqual(['c']);
   await endNext();
   await waiting;
-  await expect(slots.run(as('d'), AbortSignal.abort(new Error('late')), work('d'))).rejects.toThrow('late');
-});
-
-it('gives the next slots to work that is to be first', async () => {
-  const slots = new FairSlots(1);
-  const { started, work, endNext } = createWork();
-  const asked = [as('a'), as('a'), as('b'), as('b', true), as('a', true), as('c', true)];
-  const givingUp = new AbortController();
-  const runs = asked.map((one, at) =>
-    slots.run(one, at === 4 ? givingUp.signal : never, work(`${one.who}${at}`)).catch(() => undefined),
-  );
-  givingUp.abort();
-  await settled();
-  for (let done = 0; done < 5; done += 1) await endNext();
-  await Promise.all(runs);
-  expect(started).toEqual(['a0', 'b3', 'c5', 'a1', 'b2']);
+  await expect(slots.run('d', AbortSignal.abort(new Error('late')), work('d'))).rejects.toThrow('late');
 });

@@ -7,34 +7,18 @@ function shift(queue: Queue): (() => void) | undefined {
   return next;
 }
 
-/**
- * Slots for work. Work that is to be first gets the next slots in the order in which it came. The others get slots in
- * turn, one piece of work each, in the order in which they came.
- */
+/** Slots for work. Those who wait get slots in turn, one piece of work each, in the order in which they came. */
 export class FairSlots {
   #taken = 0;
-  readonly #first: Queue = new Set();
-  /** A queue for each of the others; whose turn is next is first. */
-  readonly #others = new Map<string, Queue>();
+  /** A queue for each who waits; whose turn is next is first. */
+  readonly #waiting = new Map<string, Queue>();
 
   constructor(private readonly slots: number) {}
 
-  get isFull(): boolean {
-    return this.#taken >= this.slots;
-  }
-
-  get isIdle(): boolean {
-    return this.#taken === 0;
-  }
-
   /** Rejects with the signal's reason when it aborts before the work has begun. */
-  async run<T>(
-    { who, isFirst }: { readonly who: string; readonly isFirst: boolean },
-    signal: AbortSignal,
-    work: () => Promise<T>,
-  ): Promise<T> {
+  async run<T>(who: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     signal.throwIfAborted();
-    if (this.isFull) await this.#turn(isFirst ? this.#first : this.#queueOf(who), signal);
+    if (this.#taken >= this.slots) await this.#turn(this.#queueOf(who), signal);
     else this.#taken += 1;
     try {
       return await work();
@@ -44,8 +28,8 @@ export class FairSlots {
   }
 
   #queueOf(who: string): Queue {
-    const queue = this.#others.get(who) ?? new Set();
-    this.#others.set(who, queue);
+    const queue = this.#waiting.get(who) ?? new Set();
+    this.#waiting.set(who, queue);
     return queue;
   }
 
@@ -62,17 +46,17 @@ export class FairSlots {
 
   /** A released slot goes straight to the next one who waits. */
   #release(): void {
-    const next = shift(this.#first) ?? this.#nextInTurn();
+    const next = this.#nextInTurn();
     if (next === undefined) this.#taken -= 1;
     else next();
   }
 
   /** Who still waits for more goes to the end of the line. */
   #nextInTurn(): (() => void) | undefined {
-    for (const [who, queue] of this.#others) {
-      this.#others.delete(who);
+    for (const [who, queue] of this.#waiting) {
+      this.#waiting.delete(who);
       const next = shift(queue);
-      if (queue.size > 0) this.#others.set(who, queue);
+      if (queue.size > 0) this.#waiting.set(who, queue);
       if (next !== undefined) return next;
     }
     return undefined;

@@ -94,7 +94,7 @@ function verificationsInTurn({ clock, rates }: Pick<ReadingRouteContext, 'clock'
     const leave = ofOne(who);
     try {
       return await withinTime(clock, deadline - clock.monotonic(), signal, (either) =>
-        slots.run({ who, isFirst: false }, either, verify),
+        slots.run(who, either, verify),
       );
     } finally {
       leave();

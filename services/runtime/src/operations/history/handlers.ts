@@ -95,9 +95,9 @@ export function historyHandlers({
       const deployment = await access.see(params, caller);
       const { decisions, ...range } = query;
       const check = decisions && (await decisionCheck(deployment, signal));
-      const turn = { who: String(accountOf(caller) ?? 'strangers'), isFirst: false };
+      const who = String(accountOf(caller) ?? 'strangers');
       const verify = () => verifyJournal(db, deployment, range, boundsFromNow(clock, call), check);
-      return { data: await verifying.run(turn, signal, verify) };
+      return { data: await verifying.run(who, signal, verify) };
     },
   };
 }

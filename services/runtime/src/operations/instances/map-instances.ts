@@ -37,7 +37,7 @@ const TURN_MS = 10;
 export function instanceMappings(context: RuntimeContext): OwnedHandlers<typeof mappingRpcs> {
   const slots = new FairSlots(AT_ONCE);
   const inTurn = <T>({ ownerAccountId }: KnownDeployment, { signal }: CallContext, work: () => Promise<T>) =>
-    slots.run({ who: String(ownerAccountId), isFirst: false }, signal, work);
+    slots.run(String(ownerAccountId), signal, work);
   return {
     'instances.check': async (deployment, { body }, call) => {
       const { entitySchema, attributes } = body;

@@ -50,7 +50,7 @@ export function createRunQuery(context: RuntimeContext): RunQuery {
       // Executions have the processor for as long: queries that follow each other, and their answers, slow them down otherwise.
       await clock.sleep(Math.min((clock.monotonic() - startedAt) * answered, MAX_REST_MS));
     };
-    slots.run({ who: String(deploymentId), isFirst: false }, shared.signal, turn).catch(() => undefined);
+    slots.run(String(deploymentId), shared.signal, turn).catch(() => undefined);
   };
   return async <T>(
     { deployment, atSeq, question }: Asked,

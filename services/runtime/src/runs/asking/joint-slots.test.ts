@@ -48,3 +48,29 @@ it('run all work, never more at once than a bound has slots, and let none wait w
     ),
     { numRuns: 50 },
   ));
+
+it('give the next slots to work that is to be first, in the order in which it came', async () => {
+  const slots = new JointSlots();
+  const started: string[] = [];
+  const ends: (() => void)[] = [];
+  const givingUp = new AbortController();
+  const asked = ['a', 'a', 'b', 'b first', 'a first', 'c first'].map((name, at) => {
+    const bounds = [
+      { name: name.slice(0, 1), most: 9 },
+      { name: 'all', most: 1 },
+    ];
+    const { signal } = name === 'a first' ? givingUp : new AbortController();
+    const work = () => {
+      started.push(`${name} ${at}`);
+      return new Promise<void>((resolve) => ends.push(resolve));
+    };
+    return slots.run({ bounds, isFirst: name.endsWith('first') }, signal, work).catch(() => undefined);
+  });
+  givingUp.abort();
+  for (let done = 0; done < 5; done += 1) {
+    await settled();
+    ends.shift()?.();
+  }
+  await Promise.all(asked);
+  expect(started).toEqual(['a 0', 'b first 3', 'c first 5', 'a 1', 'b 2']);
+});

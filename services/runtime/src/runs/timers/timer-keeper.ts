@@ -62,9 +62,9 @@ export function startTimerKeeper(dependencies: TimerDependencies) {
   const wakeIn = createWakeUp(clock, stopping.signal, () => loop.wake());
   const runInSlot = async (row: TimerRow): Promise<Outcome> => {
     const slots = row.tree === null ? dueSlots : followUpSlots;
-    const turn = { who: String(row.deployment_id), isFirst: false };
+    const who = String(row.deployment_id);
     try {
-      const { executed } = await slots.run(turn, stopping.signal, async () => {
+      const { executed } = await slots.run(who, stopping.signal, async () => {
         const waiting = Promise.withResolvers<void>();
         const executed = execute(row, waiting.resolve);
         await Promise.race([executed, waiting.promise]);

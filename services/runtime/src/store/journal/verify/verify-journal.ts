@@ -287,8 +287,8 @@ async function findDivergence(
   const searched = { ...deployment, isOwner: false };
   const search = () => verifyJournal(db, searched, { from: 1, limit: seq }, boundsFromNow(clock, call));
   try {
-    const turn = { who: `readers of ${deployment.id}`, isFirst: false };
-    return (await verifying.run(turn, call.signal, search)).firstDivergence ?? undefined;
+    const who = `readers of ${deployment.id}`;
+    return (await verifying.run(who, call.signal, search)).firstDivergence ?? undefined;
   } catch (error) {
     if (error instanceof ServiceError && error.code === 'request_in_flight') return undefined;
     throw error;
