@@ -36,7 +36,7 @@ it('moves a partition to another database, undoes it and deletes what is left', 
   expect(broken).toMatch(/^A database went away, .*: run it again, it goes on from where it was\.$/);
   const said = await run('npx orrery partitions move 5 --to 2');
   expect(said.filter((line) => !/ of \d+ entries/.test(line))).toEqual([
-    'partition 5: noted in the directory',
+    'partition 5: noted in the directory; waits until those who write at the source now have committed',
     'partition 5: its rows are published',
     'partition 5: rows are copied while its deployments are executed',
     'partition 5: the copy follows every commit',
@@ -103,7 +103,7 @@ it('watches a move that is undone, and says when nobody carries one on', async (
   await noteMove();
   const command = 'orrery partitions move 5 --to 2';
   expect(await run(watch)).toEqual([
-    'partition 5: noted in the directory',
+    'partition 5: noted in the directory; waits until those who write at the source now have committed',
     `Nobody carries the move of 5 on: run \`${command}\` again, or undo it with \`${command} --abort\`.`,
   ]);
   await withClient(under(OPERATOR, first.url), async (mover) => {
@@ -111,7 +111,11 @@ it('watches a move that is undone, and says when nobody carries one on', async (
     const ended = mover.query('select pg_sleep(3600)').catch(() => undefined);
     const seen: string[] = [];
     const watched = run(watch, seen);
-    await vi.waitFor(() => expect(seen).toEqual(['partition 5: noted in the directory']));
+    await vi.waitFor(() =>
+      expect(seen).toEqual([
+        'partition 5: noted in the directory; waits until those who write at the source now have committed',
+      ]),
+    );
     expect(await run(`npx ${command} --abort`)).toEqual(['partition 5: as before']);
     expect((await watched).at(-1)).toBe('partition 5: as before');
     await query(first.url, 'select pg_cancel_backend($1)', [working?.pid]);

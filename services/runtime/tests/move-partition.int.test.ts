@@ -1,8 +1,9 @@
-import { createLogger } from '@orrery/service-kit';
+import { connect } from '@orrery/database';
+import { createLogger, systemClock } from '@orrery/service-kit';
 import { createTestDatabase } from '@orrery/testing';
-import { query } from '@orrery/testing/servers';
+import { query, withClient } from '@orrery/testing/servers';
 import { sql } from 'kysely';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
   abortMove,
   cleanMoved,
@@ -11,6 +12,7 @@ import {
   type MoveStep,
   movePartition,
   openRuntimeDatabase,
+  type RuntimeSchema,
 } from '../src/operator.js';
 import { takeOverPauses } from '../src/store/deployments/pauses-elsewhere.js';
 import { MOVED_TABLES, REPLICATED } from '../src/store/leases/moves/moved-tables.js';
@@ -97,10 +99,14 @@ it('each table has a line that says how it moves', async () => {
 describe('a partition that moves', () => {
   it('loses nothing that was acknowledged, and refuses nothing', async () => {
     const load = startLoad([busy, still]);
+    onTestFinished(load.stop);
     await vi.waitFor(() => expect(load.acknowledged(busy)).toBeGreaterThan(5));
     const [before] = await query<{ id: string }>(first, 'select max(id) as id from runtime.instances');
     const steps: MoveStep[] = [];
     const listing = { stopped: false, lengths: new Set<number>() };
+    onTestFinished(() => {
+      listing.stopped = true;
+    });
     const listings = (async () => {
       while (!listing.stopped) listing.lengths.add((await listed()).length);
     })();
@@ -177,8 +183,27 @@ describe('a partition that moves', () => {
     expect([await left(first), await left(second)]).toEqual([[], []]);
   });
 
+  it('waits for transactions of its server that take longer than a statement may', async () => {
+    const hasty = { url: first, schema: 'runtime', applicationName: 'test', logger, lockTimeoutMs: 100 };
+    await using source = await connect<RuntimeSchema>({ ...hasty, statementTimeoutMs: 200 });
+    const elsewhere = (await createTestDatabase()).url;
+    const moved = await withClient(elsewhere, async (client) => {
+      await client.query('begin; create table written_to ()');
+      const moved = {
+        done: movePartition(moving(undone, { source: source.db, onStep: stopAt('published') })),
+      };
+      moved.done.catch(() => undefined);
+      // The driver gives a statement up five seconds after its bound.
+      await Promise.race([systemClock.sleep(6000), moved.done]);
+      await client.query('commit');
+      return moved;
+    });
+    await expect(moved.done).rejects.toThrow('stopped at published');
+    await abortMove(moving(undone));
+  });
+
   it('is as before when it is undone beside a mover that goes on', async () => {
-    for (const step of ['noted', 'in_step', 'flushed'] as const) {
+    for (const step of ['noted', 'published', 'in_step', 'flushed'] as const) {
       const mover = pausedAfter(moving(undone), step);
       const moved = movePartition(mover.options);
       moved.catch(() => undefined);
@@ -190,7 +215,7 @@ describe('a partition that moves', () => {
       expect([await left(first), await left(second)]).toEqual([[], []]);
       await undone.execute({ id: 'beside' });
     }
-    expect(await undone.counter('beside')).toMatchObject({ state: { count: 3 } });
+    expect(await undone.counter('beside')).toMatchObject({ state: { count: 4 } });
   });
 
   it('leaves no slot at the source when the target cannot reach that', async () => {

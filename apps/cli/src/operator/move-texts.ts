@@ -2,7 +2,7 @@ import type { MoveProgress, MoveStep } from '@orrery/runtime/operator';
 
 /** What an operator reads of a step, whether the command carries the move out or watches it. */
 export const STEP_TEXTS: Readonly<Record<Exclude<MoveStep, 'switched' | 'ended'>, string>> = {
-  noted: 'noted in the directory',
+  noted: 'noted in the directory; waits until those who write at the source now have committed',
   published: 'its rows are published',
   subscribed: 'rows are copied while its deployments are executed',
   in_step: 'the copy follows every commit',

@@ -213,20 +213,28 @@ async function connectInTime(pool: pg.Pool): Promise<pg.PoolClient> {
   }
 }
 
+/** Lifts the bounds of statements until the transaction ends: the driver waits for as long as the server does. */
+export const UNBOUNDED = `select set_config('statement_timeout', '0', true), set_config('lock_timeout', '0', true)`;
+/** The longest that a timer takes: 24 days. */
+const UNBOUNDED_MS = 2 ** 31 - 1;
+
 function guardedClient(client: pg.PoolClient, readOnly = false): PostgresPoolClient {
   let lost = false;
   /** Another session may be at another server, or under another default, or has parsed its statements anew. */
   let isOver = false;
   let inTransaction = false;
+  let isUnbounded = false;
   const query = async (text: string, values: readonly unknown[]): Promise<PostgresQueryResult<unknown>> => {
     // The server has rolled back by itself, and the caller gets the first error.
     if (text === 'rollback' && lost) return { command: 'ROLLBACK' as const, rowCount: 0, rows: [] } as never;
     if (/^(begin|start transaction)/.test(text)) inTransaction = true;
+    if (text === UNBOUNDED) isUnbounded = true;
     try {
-      const result = await client.query(queryOf(text, values));
+      const bound = isUnbounded && { query_timeout: UNBOUNDED_MS };
+      const result = await client.query({ ...queryOf(text, values), ...bound });
       if (text === 'commit' && result.command === 'ROLLBACK')
         throw new CommitRefused('a statement of this transaction had failed');
-      if (text === 'commit' || text === 'rollback') inTransaction = false;
+      if (text === 'commit' || text === 'rollback') inTransaction = isUnbounded = false;
       return result as never;
     } catch (error) {
       if ((!readOnly && takesNoWrites(error)) || hasStalePlan(error)) isOver = true;

@@ -1,5 +1,6 @@
 import { type Clock, retry, systemClock } from '@orrery/service-kit';
-import type { IsolationLevel, Kysely, Transaction } from 'kysely';
+import { type IsolationLevel, type Kysely, sql, type Transaction } from 'kysely';
+import { UNBOUNDED } from '../connection/pool.js';
 import { classifyPostgresError } from '../errors/postgres-errors.js';
 
 export interface TransactionOptions {
@@ -7,6 +8,8 @@ export interface TransactionOptions {
   readonly isolation?: IsolationLevel;
   /** How often `fn` runs at most when PostgreSQL reports a serialization failure or a deadlock. Default 3. */
   readonly attempts?: number;
+  /** Its statements may take, and wait for locks, as long as they need. For an operator's commands. Default false. */
+  readonly unbounded?: boolean;
   readonly signal?: AbortSignal;
   readonly clock?: Clock;
 }
@@ -23,11 +26,15 @@ export interface TransactionOptions {
 export function transaction<Schema, T>(
   db: Kysely<Schema>,
   fn: (trx: Transaction<Schema>) => Promise<T>,
-  { isolation, attempts = 3, signal, clock = systemClock }: TransactionOptions = {},
+  { isolation, attempts = 3, unbounded = false, signal, clock = systemClock }: TransactionOptions = {},
 ): Promise<T> {
   const begin = () =>
     isolation === undefined ? db.transaction() : db.transaction().setIsolationLevel(isolation);
   const retryable = (error: unknown) => classifyPostgresError(error).kind === 'conflict';
   const policy = { attempts, baseMs: 10, maxMs: 200, retryable };
-  return retry(() => begin().execute(fn), policy, { clock, ...(signal && { signal }) });
+  const run = async (trx: Transaction<Schema>) => {
+    if (unbounded) await sql.raw(UNBOUNDED).execute(trx);
+    return fn(trx);
+  };
+  return retry(() => begin().execute(run), policy, { clock, ...(signal && { signal }) });
 }

@@ -132,6 +132,11 @@ async function bringInStep(
   await publish(replication);
   onStep('published');
   await subscribe(replication, sourceUrl);
+  // Who undid the move meanwhile found no subscription to end.
+  await refuseUndone(parties).catch(async (undone: unknown) => {
+    await unsubscribe(replication);
+    throw undone;
+  });
   onStep('subscribed');
   await untilCopied(options, parties, replication);
   onStep('in_step');

@@ -49,7 +49,9 @@ export async function publish(replication: Replication): Promise<void> {
   }
   if (await hasSlot(replication)) return;
   if (await isSubscribed(replication)) throw slotLost();
-  await sql`select pg_create_logical_replication_slot(${name}, 'pgoutput')`.execute(source);
+  // The server makes it once the transactions of that moment have ended, those of its other databases too.
+  const create = sql`select pg_create_logical_replication_slot(${name}, 'pgoutput')`;
+  await transaction(source, (trx) => create.execute(trx), { unbounded: true });
 }
 
 export const hasSlot = ({ source, name }: Replication): Promise<boolean> => exists(source, slots(name));
