@@ -2,7 +2,7 @@ import { type Clock, FIRST_CONTACT, StartupError, systemClock } from '@orrery/se
 import { describeWithNats } from '@orrery/testing';
 import { startNatsServer } from '@orrery/testing/servers';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { type Bus, connectBus } from '../src/index.js';
+import { type Bus, type ConnectBusOptions, connectBus } from '../src/index.js';
 import { collect } from './collected.js';
 import { logLines } from './harness.js';
 import { lapRun } from './specimens.js';
@@ -12,10 +12,12 @@ const WITHOUT_JETSTREAM = `
   no_auth_user: plain
   accounts { PLAIN { users: [{ user: plain, password: plain }] } }`;
 
+type StartOptions = Partial<Pick<ConnectBusOptions, 'clock' | 'signal' | 'stream'>>;
+
 describeWithNats('a start that meets a NATS', suite, { own: true });
 
 function suite(): void {
-  const start = (url: string, more: { clock?: Clock; signal?: AbortSignal } = {}) => {
+  const start = (url: string, more: StartOptions = {}) => {
     const { lines, logger } = logLines();
     return { lines, bus: connectBus({ url, service: 'test', logger, clock: systemClock, ...more }) };
   };
@@ -70,6 +72,25 @@ function suite(): void {
     expect(error).toBeInstanceOf(StartupError);
     expect((error as Error).message).toContain(said);
     expect(lines.filter((line) => line.includes('retrying'))).toEqual([]);
+  });
+
+  it.each([
+    [
+      'whose storage is too small',
+      {},
+      'insufficient storage resources available): set NATS_MAX_MIB to less, or give its JetStream more storage (max_file_store).',
+    ],
+    [
+      'without a cluster for copies',
+      { replicas: 3, maxBytes: 16 * 1024 * 1024 },
+      'replicas > 1 not supported in non-clustered mode): set NATS_REPLICAS to 1, or name the servers of a cluster in NATS_URL.',
+    ],
+  ])('%s says which setting to change', async (_which, stream, said) => {
+    const { url } = await serverAt({ config: 'jetstream { max_file_store: 64MB }' });
+    const clock = { ...systemClock, sleep: async () => undefined };
+    const error = await start(url, { clock, stream }).bus.catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(StartupError);
+    expect((error as Error).message).toContain(said);
   });
 
   it('that is not there ends after some attempts and says what to do', async () => {

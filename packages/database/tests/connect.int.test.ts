@@ -4,7 +4,7 @@ import { connect, jsonb } from '@orrery/database';
 import { type Clock, listen, StartupError } from '@orrery/service-kit';
 import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { newDatabaseUrl, openItems, quiet } from './test-connection.js';
+import { newDatabaseUrl, open, openItems, quiet } from './test-connection.js';
 
 /** Does not wait, but counts. */
 function countingClock() {
@@ -69,6 +69,37 @@ describe('connect', () => {
     expect(rows).toEqual([{ statement: '1234ms', lock: '567ms', idle: '8901ms', name: 'test' }]);
   });
 
+  it('takes settings from the address, and its own before them', async () => {
+    const url = new URL(await newDatabaseUrl());
+    url.searchParams.set('options', '-c work_mem=5MB -c search_path=public -c lock_timeout=1');
+    url.searchParams.set('application_name', 'other');
+    const { db } = await open<unknown>(url.href, { lockTimeoutMs: 0 });
+    const settings = sql`select current_setting('search_path') as path, current_setting('work_mem') as memory,
+      current_setting('lock_timeout') as lock, current_setting('application_name') as name`;
+    const { rows } = await settings.execute(db);
+    expect(rows).toEqual([{ path: 'rooms', memory: '5MB', lock: '0', name: 'test' }]);
+  });
+
+  it('sends a bound of 0, in place of that of the role', async () => {
+    const url = await newDatabaseUrl();
+    const bounds = { statementTimeoutMs: 0, lockTimeoutMs: 0, idleInTransactionTimeoutMs: 0 };
+    const { pool } = await open<unknown>(url);
+    const names = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'];
+    const database = new URL(url).pathname.slice(1);
+    for (const name of names)
+      await pool.query(`alter role current_user in database ${database} set ${name} = '1h'`);
+    const { pool: unbounded } = await open<unknown>(url, bounds);
+    for (const name of names) expect((await unbounded.query(`show ${name}`)).rows).toEqual([{ [name]: '0' }]);
+  });
+
+  it('refuses an address with a bound of statements, and says what to do', async () => {
+    const connecting = connectTo(`${await newDatabaseUrl()}&statement_timeout=60000`, countingClock().clock);
+    await expect(connecting).rejects.toThrow(StartupError);
+    await expect(connecting).rejects.toThrow(
+      'DATABASE_URL cannot be used: Orrery sets statement_timeout itself, so leave it out.',
+    );
+  });
+
   it('names the host and never the password of a server that cannot be reached', async () => {
     const url = 'postgres://orrery:hunter2@127.0.0.1:1/orrery';
     const connecting = connectTo(url, countingClock().clock);
@@ -86,6 +117,19 @@ describe('connect', () => {
     const { clock, slept } = countingClock();
     await expect(connectTo(`postgres://orrery@127.0.0.1:${port}/orrery`, clock)).rejects.toThrow(
       StartupError,
+    );
+    expect(slept).toHaveLength(5);
+  });
+
+  it('names what is used up where the server has no connection left', async () => {
+    const url = new URL(await newDatabaseUrl());
+    const { pool } = await open<unknown>(url.href);
+    url.username = `guest_of${url.pathname.replace('/', '_')}`;
+    await pool.query(`create role ${url.username} login connection limit 0`);
+    onTestFinished(async () => void (await pool.query(`drop role ${url.username}`)));
+    const { clock, slept } = countingClock();
+    await expect(connectTo(url.href, clock)).rejects.toThrow(
+      /has no connection left \(too many connections for role "\w+"\): raise its max_connections/,
     );
     expect(slept).toHaveLength(5);
   });

@@ -24,6 +24,22 @@ async function waitingForLocks(db: Kysely<unknown>): Promise<number> {
   return (await waiting.execute(db)).rows.length;
 }
 
+/** A schema with a reader in a transaction, as `pg_dump` is one, and a migration that needs what it holds. */
+async function besideReader() {
+  const database = await open<unknown>(await newDatabaseUrl());
+  await migrate({ database, migrations, logger: quiet });
+  const reader = await database.pool.connect();
+  onTestFinished(() => reader.release(true));
+  await reader.query('begin; select from walls');
+  const height = {
+    up: async (db: Kysely<unknown>) => {
+      await sql`lock table doors`.execute(db);
+      await sql`alter table walls add column height integer`.execute(db);
+    },
+  };
+  return { database, reader, newer: { ...migrations, '0003_height': height } };
+}
+
 describe('migrate', () => {
   it('waits for a server that is busy at the start for longer than a statement does', async () => {
     const server = await startHoldingProxy(await newDatabaseUrl());
@@ -98,6 +114,88 @@ describe('migrate', () => {
     await migrate({ database, migrations, logger: quiet });
     await migrate({ database, migrations: { ...migrations, '0003_roofs': creates('roofs') }, logger: quiet });
     expect(await tablesOf(database.db)).toContain('roofs');
+  });
+
+  it('lets calls pass while it waits for a lock, and gets it once the table is free', async () => {
+    const { database, reader, newer } = await besideReader();
+    const migrated = migrate({ database, migrations: newer, logger: quiet });
+    await vi.waitFor(async () => expect(await waitingForLocks(database.db)).toBe(1), { interval: 10 });
+    await database.pool.query('select from walls');
+    await database.pool.query('select from doors');
+    await reader.query('commit');
+    await migrated;
+    await database.pool.query('select height from walls');
+  });
+
+  it('says which process holds a table for too long', async () => {
+    const { database, reader, newer } = await besideReader();
+    const { rows } = await reader.query('select pg_backend_pid() as pid');
+    const migrating = migrate({ database, migrations: newer, logger: quiet, lockTries: 2 });
+    await expect(migrating).rejects.toThrow(StartupError);
+    await expect(migrating).rejects.toThrow(
+      `The schema rooms cannot be migrated now: a long transaction, such as a backup, holds tables (test, process ${rows[0].pid}). Nothing is half done: start again when it has ended.`,
+    );
+  });
+
+  it('begins anew after a deadlock', async () => {
+    const { database, reader, newer } = await besideReader();
+    // The server ends the one of them that looks for a deadlock first.
+    await reader.query(`set local deadlock_timeout = '1h'`);
+    let crossed: Promise<unknown> | undefined;
+    const cross = async (db: Kysely<unknown>) => {
+      await sql`set local deadlock_timeout = '1ms'`.execute(db);
+      await sql`lock table doors`.execute(db);
+      crossed = reader.query('select from doors; commit');
+      await vi.waitFor(async () => expect(await waitingForLocks(database.db)).toBe(1));
+    };
+    const crossing = {
+      up: async (db: Kysely<unknown>) => {
+        if (crossed === undefined) await cross(db);
+        await newer['0003_height'].up(db);
+      },
+    };
+    const logged: unknown[] = [];
+    const logger = { ...quiet, info: (...line: unknown[]) => void logged.push(line) } as typeof quiet;
+    await migrate({ database, migrations: { ...newer, '0003_height': crossing }, logger });
+    await crossed;
+    await database.pool.query('select height from walls');
+    expect(logged).toContainEqual([{ schema: 'rooms' }, 'a migration waits for tables that others hold']);
+  });
+
+  it('is bounded by itself alone, not by what a role may wait for', async () => {
+    const url = await newDatabaseUrl();
+    const name = new URL(url).pathname.slice(1);
+    const [first, second] = await Promise.all([open<unknown>(url), open<unknown>(url)]);
+    for (const bound of ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'])
+      await first.pool.query(`alter role current_user in database ${name} set ${bound} = '1ms'`);
+    await Promise.all([first, second].map((database) => migrate({ database, migrations, logger: quiet })));
+    expect(await tablesOf(first.db)).toContain('walls');
+  });
+
+  it('says so where its user may not', async () => {
+    const url = new URL(await newDatabaseUrl());
+    const owner = await open<unknown>(url.href);
+    url.username = `guest_of${url.pathname.replace('/', '_')}`;
+    await owner.pool.query(`create role ${url.username} login`);
+    onTestFinished(async () => void (await owner.pool.query(`drop role ${url.username}`)));
+    const database = await open<unknown>(url.href);
+    const migrating = migrate({ database, migrations, logger: quiet });
+    await expect(migrating).rejects.toThrow(StartupError);
+    await expect(migrating).rejects.toThrow(
+      /^The schema rooms cannot be migrated, since PostgreSQL refuses it \(permission denied for database \w+\): allow/,
+    );
+  });
+
+  it('says so where the server takes no writes', async () => {
+    const url = await newDatabaseUrl();
+    const owner = await open<unknown>(url);
+    const name = new URL(url).pathname.slice(1);
+    await owner.pool.query(`alter database ${name} set default_transaction_read_only = on`);
+    const migrating = migrate({ database: await open<unknown>(url), migrations, logger: quiet });
+    await expect(migrating).rejects.toThrow(StartupError);
+    await expect(migrating).rejects.toThrow(
+      'The schema rooms was not migrated: PostgreSQL takes no writes (cannot execute CREATE SCHEMA in a read-only transaction): connect to its primary',
+    );
   });
 
   it('names a broken migration and rolls all of them back', async () => {

@@ -19,7 +19,7 @@ it('a migration beside a backup gives up and says so, and succeeds afterwards', 
       up: async (db) => void (await sql`alter table runtime.runs add column next integer`.execute(db)),
     },
   } satisfies typeof migrations;
-  const newer = { database, migrations: { ...migrations, ...locksFirst(next, 2) }, logger };
+  const newer = { database, migrations: { ...migrations, ...locksFirst(next) }, logger, lockTries: 2 };
   const backup = await database.pool.connect();
   try {
     await backup.query('begin; lock table runtime.runs in access share mode');

@@ -1,3 +1,4 @@
+import { JetStreamApiError } from '@nats-io/jetstream';
 import {
   type ConnectionOptions,
   connect,
@@ -134,10 +135,20 @@ async function dial(urls: string, service: string, inboxPrefix: string): Promise
 /** Why the servers at these addresses cannot be used now. */
 export function unusable(where: string, cause: unknown): StartupError {
   const why = cause instanceof Error ? cause.message : 'no answer';
-  return new StartupError(`NATS at ${where} cannot be used (${why}): start it there or set NATS_URL.`, {
-    cause,
-  });
+  return new StartupError(`NATS at ${where} cannot be used (${why}): ${adviceFor(cause)}.`, { cause });
 }
+
+/** By the codes of JetStream. */
+const ADVICE: Readonly<Record<number, string>> = {
+  10047: 'set NATS_MAX_MIB to less, or give its JetStream more storage (max_file_store)',
+  10074: 'set NATS_REPLICAS to 1, or name the servers of a cluster in NATS_URL',
+};
+
+/** A server that refuses the stream runs, so nobody has to start it. */
+const adviceFor = (cause: unknown): string =>
+  cause instanceof JetStreamApiError
+    ? (ADVICE[cause.code] ?? 'correct its JetStream, or NATS_MAX_MIB and NATS_REPLICAS')
+    : 'start it there or set NATS_URL';
 
 /** `nats://user:password@host:4222`, several separated by commas; the credentials of the first are used. */
 export function readServers(

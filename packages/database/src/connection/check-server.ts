@@ -1,5 +1,5 @@
 import { type Clock, FIRST_CONTACT, type Logger, retry, StartupError } from '@orrery/service-kit';
-import type pg from 'pg';
+import pg from 'pg';
 import { describeAddress } from './database-hosts.js';
 import { NoPrimary } from './primary-locator.js';
 
@@ -11,6 +11,15 @@ const ADVICE: Readonly<Record<string, string>> = {
   '28P01': 'refuses the password: correct the user and password in DATABASE_URL.',
   '28000': 'refuses the user: correct the user in DATABASE_URL or allow it in pg_hba.conf.',
   '3D000': 'has no such database: create it or correct its name in DATABASE_URL.',
+};
+
+/** What may pass, by SQLSTATE, and is tried again: the server answers, so it need not be started. */
+const PASSING: Readonly<Record<string, readonly [string, string]>> = {
+  '25006': ['takes no writes', 'connect to its primary or end what makes it read-only.'],
+  '53300': [
+    'has no connection left',
+    'raise its max_connections or the limit of the user, or run fewer processes.',
+  ],
 };
 
 export interface CheckServerOptions {
@@ -45,7 +54,9 @@ export async function checkServer({
   }).catch((error: unknown) => {
     signal?.throwIfAborted();
     const advice =
-      adviceFor(error) ?? `cannot be reached (${reasonOf(error)}): start it or correct DATABASE_URL.`;
+      adviceFor(error) ??
+      passingAdvice(error) ??
+      `cannot be reached (${reasonOf(error)}): start it or correct DATABASE_URL.`;
     const sentence = `PostgreSQL at ${address} ${advice}`.replaceAll('DATABASE_URL', urlVariable);
     throw new StartupError(sentence, { cause: error });
   });
@@ -64,9 +75,15 @@ async function serverVersion(pool: pg.Pool): Promise<{ major: number; text: stri
 
 const adviceFor = (error: unknown) => ADVICE[String((error as { code?: unknown }).code)];
 
-/** The code is enough (`ECONNREFUSED`), unless there are several servers; messages of the driver never contain the password. */
+/** Completes the sentence "PostgreSQL …" where the server answers and refuses for now; `undefined` for other errors. */
+export function passingAdvice(error: unknown): string | undefined {
+  const [what, advice] = PASSING[String((error as { code?: unknown }).code)] ?? [];
+  return what && `${what} (${reasonOf(error)}): ${advice}`;
+}
+
+/** What a server says, else the code (`ECONNREFUSED`) where there is one; no message contains the password. */
 function reasonOf(error: unknown): string {
   const { code, message } = error as { code?: string; message?: string };
-  if (error instanceof NoPrimary) return error.message;
+  if (error instanceof NoPrimary || error instanceof pg.DatabaseError) return error.message;
   return code ?? message ?? 'no answer';
 }

@@ -1,7 +1,8 @@
-import { type Clock, systemClock } from '@orrery/service-kit';
+import { type Clock, StartupError, systemClock } from '@orrery/service-kit';
 import { Kysely, PostgresDialect } from 'kysely';
 import type pg from 'pg';
 import { checkServer } from './check-server.js';
+import { readHosts } from './database-hosts.js';
 import { guardedPool, openPool, type PoolLimits, type PoolOptions } from './pool.js';
 import { StorageWatch, takeSpace } from './storage-watch.js';
 
@@ -35,11 +36,13 @@ export interface Database<Schema> extends Connections<Schema> {
  * Connects to a service's schema (which `migrate` creates) and checks that the server can be used.
  * Statements, lock waits and idle transactions are limited (`PoolOptions`).
  *
- * @throws StartupError when the server cannot be reached within a few tries, refuses the user or is too old.
+ * @throws StartupError when the address cannot be meant, or the server cannot be reached within a few tries, refuses the
+ *   user or is too old.
  */
 export async function connect<Schema>(options: ConnectOptions): Promise<Database<Schema>> {
   if (!/^[a-z][a-z0-9_]{0,62}$/.test(options.schema))
     throw new TypeError(`not a schema name: ${options.schema}`);
+  requireAddress(options);
   const storage = new StorageWatch(() => takeSpace(pool), options.logger);
   const watched = { ...options, onServerError: storage.note };
   const { db, pool, close: closePool } = openConnections<Schema>(watched);
@@ -63,6 +66,14 @@ export async function connect<Schema>(options: ConnectOptions): Promise<Database
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+function requireAddress({ url, urlVariable = 'DATABASE_URL' }: ConnectOptions): void {
+  try {
+    readHosts(url);
+  } catch (cause) {
+    throw new StartupError(`${urlVariable} cannot be used: ${(cause as Error).message}.`, { cause });
+  }
 }
 
 async function ping(pool: pg.Pool): Promise<{ takesWrites: boolean }> {

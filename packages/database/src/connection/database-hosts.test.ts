@@ -42,12 +42,33 @@ it('gives the driver an address of one server', () => {
   );
 });
 
+it('takes what we set out of the address, and keeps its options apart', () => {
+  const ours = 'options=-c%20work_mem%3D5MB+-c+jit%3Doff&application_name=psql';
+  expect(readHosts(`postgres://u:p@db/orrery?sslmode=require&${ours}`)).toMatchObject({
+    url: 'postgres://u:p@/orrery?sslmode=require&host=db&port=5432',
+    options: '-c work_mem=5MB -c jit=off',
+  });
+  expect(readHosts(`postgres://u@one,two/orrery?${ours}`)).toMatchObject({
+    url: 'postgres://u@/orrery?host=one&port=5432',
+    options: '-c work_mem=5MB -c jit=off',
+  });
+  expect(readHosts(`postgres:///orrery?${ours}`).url).toBe('postgres:///orrery?');
+  expect(readHosts('postgres://db/orrery').options).toBe('');
+});
+
 it.each([
   ['mysql://u@h/d', /no address/],
   ['postgres://u@one,,two/d', /no host/],
   ['postgres://u@one:x,two/d', /no host/],
   ['postgres:///d?host=a,b,c&port=1,2', /3 hosts need one port or 3/],
   ['postgres://u@one,two/d?target_session_attrs=standby', /read-write or primary, not standby/],
+  ['postgres://u@one/d?statement_timeout=1', /sets statement_timeout itself/],
+  ['postgres://u@one/d?lock_timeout=1', /sets lock_timeout itself/],
+  ['postgres://u@one/d?query_timeout=1', /sets query_timeout itself/],
+  [
+    'postgres://u@one,two/d?idle_in_transaction_session_timeout=1',
+    /sets idle_in_transaction_session_timeout itself/,
+  ],
 ])('refuses %s', (address, why) => {
   expect(() => readHosts(address)).toThrow(why);
 });

@@ -8,8 +8,10 @@ export interface DatabaseHost {
 
 /** An address whose servers are named in a list, as libpq reads it (PostgreSQL manual, 34.1.1.3). */
 export interface DatabaseHosts {
-  /** The same address with the first host alone, as the driver takes it. */
+  /** The same address with the first host alone, and without what we set ourselves, as the driver takes it. */
   readonly url: string;
+  /** The address's own settings for a session, as `-c name=value`; empty without any. */
+  readonly options: string;
   readonly hosts: readonly DatabaseHost[];
   /** A slash and the database's name. */
   readonly path: string;
@@ -19,6 +21,10 @@ const DEFAULT_PORT = 5432;
 const ADDRESS = /^(postgres(?:ql)?:\/\/(?:[^@/?]*@)?)([^/?]*)(\/[^?]*)?(?:\?(.*))?$/;
 /** Of several servers the one that takes writes is used, so other wishes cannot be met. */
 const TARGETS = ['read-write', 'primary'];
+/** The driver would take these from the address in place of what we tell it. */
+const OURS = ['target_session_attrs', 'options', 'application_name'];
+/** Bounds that differ from pool to pool. */
+const BOUNDS = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'query_timeout'];
 
 /**
  * Reads `postgres://user:password@one:5432,two:5432/orrery?target_session_attrs=read-write`, also with the hosts in the
@@ -28,19 +34,28 @@ export function readHosts(address: string): DatabaseHosts {
   const [, before, authority = '', path = '', query = ''] = ADDRESS.exec(address) ?? [];
   if (before === undefined) throw new TypeError('it is no address of PostgreSQL');
   const parameters = new URLSearchParams(query);
-  const target = parameters.get('target_session_attrs');
-  if (target !== null && !TARGETS.includes(target))
-    throw new TypeError(`target_session_attrs must be read-write or primary, not ${target}`);
+  refuseUnmet(parameters);
+  const options = parameters.get('options') ?? '';
   const listed = hostsOf(parameters);
   // As in libpq, the parameters go before.
   const named = listed.length > 0 || authority === '' ? listed : authority.split(',').map(readHost);
+  const ours = OURS.filter((name) => parameters.has(name));
+  if (named.length < 2 && ours.length === 0) return { url: address, options, hosts: named, path };
+  for (const name of ours) parameters.delete(name);
   const [first] = named;
-  if (first === undefined || (named.length === 1 && target === null))
-    return { url: address, hosts: named, path };
-  parameters.delete('target_session_attrs');
-  parameters.set('host', first.host);
-  parameters.set('port', String(first.port));
-  return { url: `${before}${path}?${parameters}`, hosts: named, path };
+  if (first !== undefined) {
+    parameters.set('host', first.host);
+    parameters.set('port', String(first.port));
+  }
+  return { url: `${before}${path}?${parameters}`, options, hosts: named, path };
+}
+
+function refuseUnmet(parameters: URLSearchParams): void {
+  const target = parameters.get('target_session_attrs');
+  if (target !== null && !TARGETS.includes(target))
+    throw new TypeError(`target_session_attrs must be read-write or primary, not ${target}`);
+  const bound = BOUNDS.find((name) => parameters.has(name));
+  if (bound !== undefined) throw new TypeError(`Orrery sets ${bound} itself, so leave it out`);
 }
 
 function readHost(text: string): DatabaseHost {

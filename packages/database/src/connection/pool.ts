@@ -15,7 +15,7 @@ import {
   PoolExhausted,
   takesNoWrites,
 } from '../errors/postgres-errors.js';
-import { type DatabaseHost, readHosts } from './database-hosts.js';
+import { readHosts } from './database-hosts.js';
 import { createPrimaryLocator } from './primary-locator.js';
 import { traceQueries } from './trace-queries.js';
 
@@ -64,19 +64,32 @@ const READING = ' -c default_transaction_read_only=on -c enable_seqscan=off';
 const ONE_CORE = ' -c max_parallel_workers_per_gather=0';
 const PLANS_ONCE = ' -c plan_cache_mode=force_generic_plan';
 
+const boundsOf = ({ statementTimeoutMs, lockTimeoutMs, idleInTransactionTimeoutMs }: PoolLimits) => ({
+  statement_timeout: statementTimeoutMs ?? 15_000,
+  lock_timeout: lockTimeoutMs ?? 5000,
+  idle_in_transaction_session_timeout: idleInTransactionTimeoutMs ?? 15_000,
+});
+
+/** After the address's own, so that ours hold. The driver sends no bound of 0: that of the role or the server would hold. */
+function sessionSettings(options: PoolOptions, bounds: Readonly<Record<string, number>>): string {
+  const { schema, readOnly, plansOnce, oneCore } = options;
+  const never = Object.keys(bounds).filter((name) => bounds[name] === 0);
+  const own = `${readOnly ? READING : ''}${plansOnce ? PLANS_ONCE : ''}${oneCore ? ONE_CORE : ''}`;
+  return `-c search_path=${schema}${own}${never.map((name) => ` -c ${name}=0`).join('')}`;
+}
+
 export function openPool(options: PoolOptions): pg.Pool {
-  const { schema, applicationName, maxConnections = 10, statementTimeoutMs = 15_000, logger } = options;
-  const { url, hosts } = readHosts(options.url);
+  const { schema, applicationName, maxConnections = 10, logger } = options;
+  const { hosts, ...address } = readHosts(options.url);
+  const bounds = boundsOf(options);
+  const server = { connectionString: address.url, application_name: applicationName };
   const pool = new pg.Pool({
-    Client: hosts.length > 1 ? clientOfPrimary(url, hosts, applicationName) : NotingClient,
-    connectionString: url,
-    application_name: applicationName,
-    options: `-c search_path=${schema}${options.readOnly ? READING : ''}${options.plansOnce ? PLANS_ONCE : ''}${options.oneCore ? ONE_CORE : ''}`,
+    Client: hosts.length > 1 ? clientOfPrimary(hosts, { ...server, options: address.options }) : NotingClient,
+    ...server,
+    options: `${address.options} ${sessionSettings(options, bounds)}`,
     max: maxConnections,
-    statement_timeout: statementTimeoutMs,
-    lock_timeout: options.lockTimeoutMs ?? 5000,
-    idle_in_transaction_session_timeout: options.idleInTransactionTimeoutMs ?? 15_000,
-    ...(statementTimeoutMs > 0 && { query_timeout: statementTimeoutMs + SILENCE_MS }),
+    ...bounds,
+    ...(bounds.statement_timeout > 0 && { query_timeout: bounds.statement_timeout + SILENCE_MS }),
     connectionTimeoutMillis: options.maxWaitMs ?? 5000,
     keepAlive: true,
     types: valueParsers,
@@ -121,8 +134,8 @@ function throwUnbegun(error: Error): never {
 }
 
 /** Connects to the one of several servers that takes writes at the time. */
-function clientOfPrimary(url: string, hosts: readonly DatabaseHost[], applicationName: string) {
-  const locator = createPrimaryLocator(hosts, { connectionString: url, application_name: applicationName });
+function clientOfPrimary(...[hosts, server]: Parameters<typeof createPrimaryLocator>) {
+  const locator = createPrimaryLocator(hosts, server);
   return class PrimaryClient extends NotingClient {
     constructor(config?: pg.ClientConfig) {
       super(config);

@@ -14,7 +14,7 @@ const PATIENCE_MS = 2000;
 
 export function createPrimaryLocator(
   hosts: readonly DatabaseHost[],
-  config: Pick<pg.ClientConfig, 'connectionString' | 'application_name'>,
+  config: Pick<pg.ClientConfig, 'connectionString' | 'application_name' | 'options'>,
 ): PrimaryLocator {
   let found: Promise<DatabaseHost> | undefined;
   const ask = async (place: DatabaseHost): Promise<DatabaseHost> => {

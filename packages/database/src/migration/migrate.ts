@@ -2,9 +2,11 @@ import { FIRST_CONTACT, type Logger, retry, StartupError, systemClock } from '@o
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import { type Migration, type MigrationResult, Migrator } from 'kysely/migration';
 import type pg from 'pg';
+import { passingAdvice } from '../connection/check-server.js';
 import type { Connections } from '../connection/connect.js';
 import type { PoolLimits } from '../connection/pool.js';
-import { classifyPostgresError } from '../errors/postgres-errors.js';
+import { classifyPostgresError, isDatabaseError } from '../errors/postgres-errors.js';
+import { boundLockWaits, endAutovacuum, holderOf, isLockedOut, LOCK_PAUSE, LOCK_TRIES } from './locks.js';
 
 export type { Migration } from 'kysely';
 
@@ -23,22 +25,22 @@ export interface MigrateOptions {
   };
   readonly migrations: Migrations;
   readonly logger: Logger;
+  /** How often it tries to get the locks that it needs. Default: for four minutes. */
+  readonly lockTries?: number;
 }
 
 const TABLE = 'migration';
 const LOCK_TABLE = 'migration_lock';
-/** What a migration that waits for locks with a bound ends with (PostgreSQL manual, appendix A). */
-const LOCK_NOT_AVAILABLE = '55P03';
 /** A server that has answered a moment ago may be busy for this long, in milliseconds. */
 const CONNECT_MS = 30_000;
 
 /**
  * Brings a service's schema to the state that this build knows. Any number of replicas may call it at once: one
- * migrates, the others wait. All pending migrations run in one transaction. Where the connection is lost, it is tried again
- * for a few seconds.
+ * migrates, the others wait. All pending migrations run in one transaction, which begins anew where another one holds a table,
+ * so that calls do not wait behind it. Where the connection is lost, it is tried again for a few seconds.
  *
  * @throws StartupError naming the migration that failed (everything is rolled back), or the migration of a newer build
- *   that the database already has; or that the connection was lost, or that another transaction holds tables.
+ *   that the database already has; or that the server cannot be used, or that another transaction holds tables.
  */
 export function migrate(options: MigrateOptions): Promise<void> {
   const { database, logger } = options;
@@ -51,13 +53,20 @@ export function migrate(options: MigrateOptions): Promise<void> {
   const policy = { ...FIRST_CONTACT, retryable: isConnectionTrouble };
   return retry(() => migrateOnce(options), policy, { clock: systemClock, onRetry }).catch(
     (error: unknown) => {
-      if (!isConnectionTrouble(error)) throw error;
-      throw new StartupError(
-        `The connection to PostgreSQL was lost while the schema ${schema} was migrated (${reasonOf(error)}): nothing is half done, see that the server runs and start again.`,
-        { cause: error },
-      );
+      if (!isDatabaseError(error) && !isConnectionTrouble(error)) throw error;
+      throw new StartupError(adviceOf(schema, error), { cause: error });
     },
   );
+}
+
+/** What to do where the server cannot be used; where a migration itself fails, `migrationFailure` says so. */
+function adviceOf(schema: string, error: unknown): string {
+  const passing = passingAdvice(error);
+  if (passing !== undefined) return `The schema ${schema} was not migrated: PostgreSQL ${passing}`;
+  const reason = reasonOf(error);
+  return isConnectionTrouble(error)
+    ? `The connection to PostgreSQL was lost while the schema ${schema} was migrated (${reason}): nothing is half done, see that the server runs and start again.`
+    : `The schema ${schema} cannot be migrated, since PostgreSQL refuses it (${reason}): allow it to the user of the address and start again.`;
 }
 
 const CONNECTION: ReadonlySet<string> = new Set(['unavailable', 'unknown_outcome']);
@@ -72,7 +81,8 @@ function reasonOf(error: unknown): string {
   return message?.split('\n')[0] || code || 'no answer';
 }
 
-async function migrateOnce({ database, migrations, logger }: MigrateOptions): Promise<void> {
+async function migrateOnce(options: MigrateOptions): Promise<void> {
+  const { database, migrations } = options;
   const limits = {
     maxConnections: 1,
     maxWaitMs: CONNECT_MS,
@@ -86,7 +96,7 @@ async function migrateOnce({ database, migrations, logger }: MigrateOptions): Pr
     await pool.query(`select pg_advisory_lock(hashtext('orrery.migrate'), hashtext($1))`, [database.schema]);
     await pool.query(`create schema if not exists "${database.schema}"`);
     await refuseNewerSchema(pool, database.schema, migrations);
-    await migrateToLatest(pool, database.schema, migrations, logger);
+    await migrateWhenFree(pool, options);
   } finally {
     await close();
   }
@@ -105,11 +115,31 @@ async function refuseNewerSchema(pool: pg.Pool, schema: string, migrations: Migr
   );
 }
 
+async function migrateWhenFree(pool: pg.Pool, options: MigrateOptions): Promise<void> {
+  const { database, logger, lockTries = LOCK_TRIES } = options;
+  const { schema } = database;
+  const tryOnce = async (attempt: number) => {
+    if (attempt > 1) await endAutovacuum(pool, schema);
+    await boundLockWaits(pool);
+    await migrateToLatest(pool, options);
+  };
+  const onRetry = (_: unknown, attempt: number) => {
+    if (attempt === 1) logger.info({ schema }, 'a migration waits for tables that others hold');
+  };
+  const policy = { ...LOCK_PAUSE, attempts: lockTries, retryable: isLockedOut };
+  return retry(tryOnce, policy, { clock: systemClock, onRetry }).catch(async (error: unknown) => {
+    if (!isLockedOut(error)) throw error;
+    const holder = (await holderOf(pool, schema)) ?? 'it has just ended';
+    throw new StartupError(
+      `The schema ${schema} cannot be migrated now: a long transaction, such as a backup, holds tables (${holder}). Nothing is half done: start again when it has ended.`,
+      { cause: error },
+    );
+  });
+}
+
 async function migrateToLatest(
   pool: pg.Pool,
-  schema: string,
-  migrations: Migrations,
-  logger: Logger,
+  { database: { schema }, migrations, logger }: MigrateOptions,
 ): Promise<void> {
   const migrator = new Migrator({
     db: new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) }),
@@ -119,18 +149,13 @@ async function migrateToLatest(
     migrationLockTableName: LOCK_TABLE,
   });
   const { error, results = [] } = await migrator.migrateToLatest();
-  if (isConnectionTrouble(error)) throw error;
+  if (isConnectionTrouble(error) || isLockedOut(error)) throw error;
   if (error !== undefined) throw migrationFailure(schema, results, error);
   const names = results.map(({ migrationName }) => migrationName);
   if (names.length > 0) logger.info({ schema, migrations: names }, 'migrated');
 }
 
 function migrationFailure(schema: string, results: readonly MigrationResult[], error: unknown): StartupError {
-  if ((error as { code?: unknown } | null)?.code === LOCK_NOT_AVAILABLE)
-    return new StartupError(
-      `The schema ${schema} cannot be migrated now: a long transaction, such as a backup, holds tables. Nothing is half done: start again when it has ended.`,
-      { cause: error },
-    );
   const failed = results.find(({ status }) => status === 'Error');
   const what =
     failed === undefined
