@@ -1,7 +1,7 @@
 import { type AiModelRecord, type ChainRecord, MAX_LIMIT } from '@orrery/contracts';
 import { StartupError } from '@orrery/service-kit';
 import type { Command } from 'commander';
-import { askAt } from '../server/ask-server.js';
+import { ask, askAt, filledPath } from '../server/ask-server.js';
 import { type Server, type ServerOptions, serverOf, withServerOptions } from '../server/find-server.js';
 import { Refusal } from '../server/refusal.js';
 import type { CommandContext } from '../terminal/context.js';
@@ -57,11 +57,11 @@ async function play(
   withPushes = false,
 ): Promise<void> {
   const names: Record<string, string> = {};
-  for (const [index, { says, method, path, body, names: name, mayFail, shown }] of steps.entries()) {
-    const target = fill(path, names);
-    write(`\n${index + 1}. ${says}\n   ${method} /api${target}`);
+  for (const [index, { says, method, body, names: name, mayFail, shown, ...step }] of steps.entries()) {
+    const [path, params] = [`/api${step.path}`, { ...names, ...step.params }];
+    write(`\n${index + 1}. ${says}\n   ${method} ${filledPath({ path, params })}`);
     try {
-      const { data } = await askAt(server, method, target, body);
+      const { data } = await ask(server, { method, path, params, body });
       if (name !== undefined) names[name] = (data as { address: string }).address;
       write(`   ${shorten(JSON.stringify(shown === undefined ? data : shown(data as never)))}`);
     } catch (error) {
@@ -69,8 +69,8 @@ async function play(
       write(`   refused, nothing changed (${error.problem.code}): ${error.problem.error}`);
     }
   }
-  if (withPushes) await showPushes(server, fill(pushesPath, names), write);
-  const horses = await askAt(server, 'GET', fill(tablePath, names));
+  if (withPushes) await showPushes(server, filledPath({ path: pushesPath, params: names }), write);
+  const horses = await askAt(server, 'GET', filledPath({ path: tablePath, params: names }));
   const rows = (horses.data as Horse[]).map(({ instanceId, state }) => ({ horse: instanceId, ...state }));
   write(`\n${formatRows(rows, ['horse', 'wins', 'speed', 'stamina'])}`);
 }
@@ -80,8 +80,6 @@ interface Horse {
   state: Record<string, unknown>;
 }
 
-const fill = (path: string, names: Readonly<Record<string, string>>): string =>
-  path.replace(/\{(\w+)\}/g, (_, name) => names[name] ?? '');
 const shorten = (text: string): string => (text.length <= 150 ? text : `${text.slice(0, 149)}…`);
 
 /** How long pushes are waited for. */
@@ -96,10 +94,10 @@ interface Push {
 
 /** Waits until the pushes of a deployment are on the chain, and shows where. */
 async function showPushes(server: Server, path: string, write: CommandContext['write']): Promise<void> {
-  const ask = async () => (await askAt(server, 'GET', path)).data as Push[];
+  const read = async () => (await askAt(server, 'GET', path)).data as Push[];
   const areThere = (all: Push[]) =>
     all.length > 0 && all.every(({ status }) => status === 'confirmed' || status === 'finalized');
-  const pushes = await poll(ask, areThere, WAITING);
+  const pushes = await poll(read, areThere, WAITING);
   write(`\nThe pushes of the deployment (GET /api${path})`);
   write(formatRows(pushes, ['number', 'status', 'block', 'transaction']));
 }

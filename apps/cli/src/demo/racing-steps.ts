@@ -1,20 +1,25 @@
 import type { ExecutionAnswer, HistoryEntry } from '@orrery/contracts';
 
-/** One request of the walk-through; `{world}` and `{deployment}` stand for what earlier steps made. */
+/**
+ * One request of the walk-through. Its path is that of openapi.json below `/api`; `{worldAddress}` and `{address}`, of the
+ * deployment, are what earlier steps made.
+ */
 export interface Step {
   readonly says: string;
   readonly method: 'GET' | 'POST' | 'PUT';
   readonly path: string;
+  /** The other parameters of the path. */
+  readonly params?: Readonly<Record<string, string>>;
   readonly body?: unknown;
   /** Remembers the answer's address under this name. */
-  readonly names?: 'world' | 'deployment';
+  readonly names?: 'worldAddress' | 'address';
   /** The part of the answer that matters; all of it if left out. */
   readonly shown?: (data: never) => unknown;
   /** Codes of refusals that are shown, and after which the walk-through goes on. */
   readonly mayFail?: readonly string[];
 }
 
-const deployment = '/worlds/{world}/deployments/{deployment}';
+const deployment = '/worlds/{worldAddress}/deployments/{address}';
 const get = (says: string, path: string): Step => ({ says, method: 'GET', path });
 const post = (says: string, path: string, body: unknown): Step => ({ says, method: 'POST', path, body });
 const put = (says: string, path: string, body: unknown): Step => ({ says, method: 'PUT', path, body });
@@ -28,14 +33,14 @@ const horse = (instanceId: string, state = {}): Step =>
 const execute = (says: string, event: string, input: object): Step =>
   post(says, `${deployment}/execute`, { event, input });
 const addEvent = (says: string, name: string, firstVersion: object): Step =>
-  post(says, '/worlds/{world}/events', { name, firstVersion });
+  post(says, '/worlds/{worldAddress}/events', { name, firstVersion });
 
 const world = (name: string, promptSeed: string): Step => ({
   ...post('A world', '/worlds', { name, domainTags: ['racing'], promptSeed }),
-  names: 'world',
+  names: 'worldAddress',
 });
 
-const horseSchema = post('What a horse is', '/worlds/{world}/entity-schemas', {
+const horseSchema = post('What a horse is', '/worlds/{worldAddress}/entity-schemas', {
   name: 'horse',
   attributes: [
     { name: 'wins', type: 'integer', defaultValue: 0, constraints: { min: 0 } },
@@ -46,11 +51,11 @@ const horseSchema = post('What a horse is', '/worlds/{world}/entity-schemas', {
 
 /** A deployment in which the first versions of events are bound. */
 const bindEvents = (says: string, ...events: string[]): Step => ({
-  ...post(says, '/worlds/{world}/deployments', {
+  ...post(says, '/worlds/{worldAddress}/deployments', {
     name: 'Season 1',
     bindings: events.map((event) => ({ event, eventVersion: 1 })),
   }),
-  names: 'deployment',
+  names: 'address',
 });
 
 const verifyHistory = get('The history, verified', `${deployment}/history/verify`);
@@ -97,17 +102,20 @@ export const racingSteps = (chain?: string): readonly Step[] => [
   execute('HORSE_1 trains four hours', 'training', { horse: 'HORSE_1', hours: 4 }),
   execute('HORSE_1 wins the first race', 'race_result', { raceId: 'R1', winner: 'HORSE_1' }),
   execute('HORSE_2 wins the second', 'race_result', { raceId: 'R2', winner: 'HORSE_2' }),
-  post(
-    'The second version of training, which runs by itself every minute',
-    '/worlds/{world}/events/training/event-versions',
-    {
-      ...training,
-      executionSettings: {
-        visibility: 'cron',
-        cron: { schedule: '* * * * *', input: { horse: 'HORSE_1', hours: 1 } },
+  {
+    ...post(
+      'The second version of training, which runs by itself every minute',
+      '/worlds/{worldAddress}/events/{eventName}/event-versions',
+      {
+        ...training,
+        executionSettings: {
+          visibility: 'cron',
+          cron: { schedule: '* * * * *', input: { horse: 'HORSE_1', hours: 1 } },
+        },
       },
-    },
-  ),
+    ),
+    params: { eventName: 'training' },
+  },
   put('The deployment runs it from now on', `${deployment}/event-bindings`, [
     { event: 'training', eventVersion: 2 },
   ]),

@@ -1,4 +1,4 @@
-import { open, rename } from 'node:fs/promises';
+import { open, rename, rm } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { StartupError } from '@orrery/service-kit';
 
@@ -15,6 +15,8 @@ export async function replaceText(file: string, text: string, advice: string): P
     const folder = await open(dirname(file), 'r');
     await folder.sync().finally(() => folder.close());
   } catch (cause) {
+    // On a full disk it would hold what room there is.
+    await rm(`${file}.new`, { force: true }).catch(() => undefined);
     const { code } = cause as NodeJS.ErrnoException;
     throw new StartupError(`${resolve(file)} cannot be written (${code}): ${advice}`, { cause });
   }

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '@orrery/contracts';
+import { StartupError } from '@orrery/service-kit';
 import { findDeployment } from '../operations/references.js';
 import { ask } from '../server/ask-server.js';
 import type { Server } from '../server/find-server.js';
@@ -33,7 +34,10 @@ export interface Try {
 /** Refusals that say something about a proposal, its model or its budget; the others are about the request itself. */
 const OF_THE_MODEL = new Set(['budget_exhausted', 'rate_limited', 'too_many_waiting']);
 
-/** Makes dry runs one after the other. @throws StartupError for a request that would be refused every time */
+/**
+ * Makes dry runs one after the other. Where the server is away after the first, those that there are come with one that failed.
+ * @throws StartupError for a request that would be refused every time
+ */
 export async function tryEvent(server: Server, request: TryRequest): Promise<Try[]> {
   const { event, input, version, model, deployment } = request;
   const reference = request.world === undefined ? deployment : `${request.world}/${deployment}`;
@@ -43,17 +47,28 @@ export async function tryEvent(server: Server, request: TryRequest): Promise<Try
     ...(version !== undefined && { eventVersion: String(version) }),
     ...(model !== undefined && { aiModelId: model }),
   };
-  const path = `/api/worlds/${worldAddress}/deployments/${address}/execute`;
+  const params = { worldAddress, address };
   const tries: Try[] = [];
-  for (let run = 0; run < request.times; run += 1)
-    tries.push(
-      await ask(server, { method: 'POST', path, query, body: { event, input } }).then(
-        ({ data }) => validTry(event, data as DryRun),
-        (error: unknown) => failedTry(event, error),
-      ),
+  while (tries.length < request.times) {
+    const one = await ask(server, {
+      method: 'POST',
+      path: EXECUTE,
+      params,
+      query,
+      body: { event, input },
+    }).then(
+      ({ data }) => validTry(event, data as DryRun),
+      (error: unknown) => failedTry(event, error, tries.length > 0),
     );
+    tries.push(one);
+    if (one.error?.code === UNANSWERED) break;
+  }
   return tries;
 }
+
+const EXECUTE = '/api/worlds/{worldAddress}/deployments/{address}/execute';
+/** The code of a try whose answer did not come: the server is away, and no further one is made. */
+const UNANSWERED = 'network_error';
 
 interface DryRun {
   readonly eventVersion: number;
@@ -79,16 +94,25 @@ const validTry = (event: string, { eventVersion, stateChanges, result, llm }: Dr
   ...measuresOf(llm),
 });
 
-/** @throws the error, where it says nothing about the model */
-function failedTry(event: string, error: unknown): Try {
+/**
+ * @param hasOthers whether there are tries to show, which are worth more than the reason why there are no more
+ * @throws the error, where it says nothing about the model
+ */
+function failedTry(event: string, error: unknown, hasOthers: boolean): Try {
+  if (hasOthers && error instanceof StartupError && !(error instanceof Refusal)) {
+    const [detail = ''] = error.message.split('\n');
+    return invalidTry(event, { code: UNANSWERED, detail: `${detail} No further try was made.` }, undefined);
+  }
   if (!(error instanceof Refusal)) throw error;
   const { status, code, error: detail, facts }: Problem = error.problem;
   if (status < 500 && !OF_THE_MODEL.has(code)) throw error;
-  return {
-    ...{ valid: false, event, eventVersion: null, stateChanges: {}, result: null, error: { code, detail } },
-    ...measuresOf(facts?.llm as DryRun['llm']),
-  };
+  return invalidTry(event, { code, detail }, facts?.llm as DryRun['llm']);
 }
+
+const invalidTry = (event: string, error: Try['error'], llm: DryRun['llm'] | undefined): Try => ({
+  ...{ valid: false, event, eventVersion: null, stateChanges: {}, result: null, error },
+  ...measuresOf(llm),
+});
 
 function measuresOf(llm: DryRun['llm'] | undefined) {
   const { model, attempts, usage, latencyMs } = llm ?? {};

@@ -1,11 +1,11 @@
 import { type Scope, scope } from '@orrery/contracts';
 import { StartupError } from '@orrery/service-kit';
 import { type Command, InvalidArgumentError } from 'commander';
-import { askFor, operationNamed, performNamed } from '../operations/perform-operation.js';
-import { type ServerOptions, urlOf, withServerOptions } from '../server/find-server.js';
+import { performNamed } from '../operations/perform-operation.js';
+import { type ServerOptions, withServerOptions } from '../server/find-server.js';
 import type { CommandContext } from '../terminal/context.js';
 import { numberLike } from '../terminal/options.js';
-import { readWalletFile, signatureOf } from '../wallets/wallet-file.js';
+import { signForKey } from './sign-for-key.js';
 
 interface KeyOptions extends ServerOptions {
   readonly account?: number;
@@ -18,6 +18,7 @@ interface CreateOptions extends KeyOptions {
   readonly wallet?: string;
   readonly scopes: Scope[];
   readonly expiresAt?: string;
+  readonly yes?: true;
 }
 
 const accountId = numberLike(/^[1-9]\d{0,14}$/, 'An account id is a whole number from 1.');
@@ -49,6 +50,10 @@ export function addKeysCommands(program: Command, context: CommandContext): void
     .option(
       '--wallet <file>',
       'signed by a wallet, which gets an account with its first signature where sign-up is open',
+    )
+    .option(
+      '--yes',
+      'with --wallet: sign without asking where the server names itself otherwise than its address',
     )
     .option(
       '--expires-at <time>',
@@ -104,30 +109,4 @@ function scopeList(text: string): Scope[] {
   if (known.length !== wanted.length)
     throw new InvalidArgumentError(`The scopes are ${ALL_SCOPES.join(', ')}.`);
   return known;
-}
-
-interface SignedIn {
-  readonly token: string;
-  readonly keyId: string;
-  readonly scopes: readonly Scope[];
-  readonly account: { readonly id: number };
-}
-
-/** Has a wallet sign for a key of its account, and shows the key. @throws StartupError, Refusal */
-async function signForKey(
-  file: string,
-  { name, scopes, expiresAt, ...options }: CreateOptions,
-  context: CommandContext,
-): Promise<void> {
-  const signer = await readWalletFile(file);
-  const { address: wallet } = signer;
-  const server = { url: await urlOf(options, context), key: '' };
-  const asked = { wallet, purpose: 'key', name, scopes, ...(expiresAt !== undefined && { expiresAt }) };
-  const challenge = await askFor(operationNamed('auth.challenge'), { body: asked }, server);
-  const { message } = challenge.data as { message: string };
-  const signature = await signatureOf(signer, message);
-  const answer = await askFor(operationNamed('auth.token'), { body: { wallet, message, signature } }, server);
-  const key = answer.data as SignedIn;
-  context.write(`account ${key.account.id}, key ${key.keyId}, scopes ${key.scopes.join(',')}`);
-  context.write(key.token);
 }

@@ -5,7 +5,7 @@ import { readDocument } from '../documents/read-document.js';
 import { groupOf } from '../operations/operations-commands.js';
 import { findDeployment } from '../operations/references.js';
 import { askAt } from '../server/ask-server.js';
-import { type ServerOptions, serverOf, urlOf, withServerOptions } from '../server/find-server.js';
+import { type ServerOptions, serverOf, urlForWallet, withServerOptions } from '../server/find-server.js';
 import type { CommandContext } from '../terminal/context.js';
 import { readWalletFile } from '../wallets/wallet-file.js';
 import { createPayer, executePublicly, type PayerOptions } from './execute-publicly.js';
@@ -47,7 +47,7 @@ async function runPublicly(options: ExecuteOptions, context: CommandContext): Pr
       'Who calls? Add --wallet <file> to sign, or --pay --evm-key <file> where the event lets its payer call.',
     );
   const payer = options.pay ? await createPayer(wallet, options) : undefined;
-  const url = await urlOf(options, context);
+  const url = await urlForWallet(options, context);
   const deployment = await addressOf(options, context);
   const input = await readDocument(options.input);
   if (!isJsonObject(input)) throw new StartupError('The input is no object: {"winner":"HORSE_1"} is one.');

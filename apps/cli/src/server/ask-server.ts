@@ -16,7 +16,10 @@ export interface ServerAnswer {
 
 export interface ServerRequest {
   readonly method: HttpBinding['method'];
-  /** From `/api` on: that of an operation, as openapi.json writes it, with `params`; or a path with its query. */
+  /**
+   * From `/api` on: that of an operation, as openapi.json writes it, with `params`; or a path with its query. Only by the former
+   * it is known which changes take a key, and are repeated where their answer is lost.
+   */
   readonly path: string;
   readonly params?: Readonly<Record<string, string>> | undefined;
   readonly query?: Readonly<Record<string, string>> | undefined;
@@ -101,11 +104,15 @@ function adviceOnRepeating({ method, path, query, headers }: ServerRequest): str
 }
 
 /** A request with its parameters and its query. */
-function askedBy({ method, path, params = {}, query = {} }: ServerRequest): Asked {
-  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
+function askedBy({ method, path, params, query = {} }: ServerRequest): Asked {
+  const filled = filledPath({ path, params });
   const search = new URLSearchParams(query).toString();
   return { method, path: search === '' ? filled : `${filled}?${search}` };
 }
+
+/** A path with its parameters. */
+export const filledPath = ({ path, params = {} }: Pick<ServerRequest, 'path' | 'params'>): string =>
+  path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
 
 /** A warning as a line; `where`: the part that it is about. */
 export const warningText = ({ code, message }: FieldProblem, where: string): string =>

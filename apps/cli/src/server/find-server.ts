@@ -34,12 +34,28 @@ export async function serverOf(options: ServerOptions, context: CommandContext):
     return checked({ url, key: await storedKey(url, context), keyFrom });
   }
   const keyFrom = options.key === undefined ? 'the variable ORRERY_KEY' : '--key';
-  // A folder that came from elsewhere may name any address.
-  if (options.url === undefined && !env.ORRERY_URL && !isThisMachine(url))
-    throw new StartupError(
-      `The key of ${keyFrom} is not sent to ${url}, which ${join(folderOf(env), 'url')} alone names: pass --url or set ORRERY_URL.`,
-    );
+  refuseStrange(url, options, env, `The key of ${keyFrom} is not sent`);
   return checked({ url, key: given, keyFrom });
+}
+
+/** The address of a server for which a wallet signs or pays. @throws StartupError where it is none that may be meant */
+export async function urlForWallet(options: ServerOptions, context: CommandContext): Promise<string> {
+  const url = await urlOf(options, context);
+  refuseStrange(url, options, context.env, 'Nothing that a wallet signs is sent');
+  return url;
+}
+
+/** A folder that came from elsewhere may name any address. */
+function refuseStrange(
+  url: string,
+  options: ServerOptions,
+  env: CommandContext['env'],
+  refusal: string,
+): void {
+  if (options.url !== undefined || env.ORRERY_URL || isThisMachine(url)) return;
+  throw new StartupError(
+    `${refusal} to ${url}, which ${join(folderOf(env), 'url')} alone names: pass --url or set ORRERY_URL.`,
+  );
 }
 
 /** @throws StartupError for a key that no header can hold */
@@ -77,7 +93,7 @@ async function storedKey(url: string, { env }: CommandContext): Promise<string> 
 }
 
 /** A server that listens everywhere stores such an address too. */
-const isThisMachine = (url: string): boolean =>
+export const isThisMachine = (url: string): boolean =>
   /^(127\.\d+\.\d+\.\d+|0\.0\.0\.0|localhost|\[::1?\])$/.test(new URL(url).hostname);
 
 const NAMES = ['url', 'key'] as const;

@@ -1,6 +1,6 @@
 import { StartupError } from '@orrery/service-kit';
 import { findWorld, ownWorlds, worldNamed } from '../operations/references.js';
-import { ask, type ServerAnswer, warningText } from '../server/ask-server.js';
+import { ask, filledPath, type ServerAnswer, warningText } from '../server/ask-server.js';
 import { type Server, type ServerOptions, serverOf } from '../server/find-server.js';
 import { type Problem, Refusal } from '../server/refusal.js';
 import type { CommandContext } from '../terminal/context.js';
@@ -154,15 +154,17 @@ async function sendPart(
   world: string | undefined,
   { change, request, isFirst, before }: ChangePart,
 ): Promise<ServerAnswer> {
-  const path = world === undefined ? '/api/worlds' : `/api/worlds/${world}${request.path}`;
+  const path = world === undefined ? '/api/worlds' : `/api/worlds/{worldAddress}${request.path}`;
+  const params = { ...request.params, ...(world !== undefined && { worldAddress: world }) };
   const { method, body } = request;
-  const tag = method === 'PUT' ? stored?.tags.get(request.path) : undefined;
+  const tag = method === 'PUT' ? stored?.tags.get(filledPath(request)) : undefined;
   const headers = tag === undefined ? {} : { 'if-match': `"${tag}"` };
-  return ask(server, { method, path, headers, body }).catch((cause: Error) => {
+  return ask(server, { method, path, params, headers, body }).catch((cause: Error) => {
     if (!(cause instanceof Refusal))
       throw new StartupError(`${cause.message}\n${before}: apply again, which goes on here.`, { cause });
     const { problem } = cause;
-    const { message } = new Refusal(server, { method, path }, inFile(problem, change, request, folder));
+    const asked = { method, path: filledPath({ path, params }) };
+    const { message } = new Refusal(server, asked, inFile(problem, change, request, folder));
     throw new StartupError(`${message}\n${afterRefusal(problem, { isFirst, before })}`, { cause });
   });
 }

@@ -3,11 +3,15 @@ import type { HttpBinding } from '@orrery/contracts';
 import { type AttributeDefinition, type EventDefinition, VERSION_MEMBERS } from './definitions.js';
 import type { Change, EventChange, SchemaChange } from './plan-changes.js';
 
-/** One request of a change. */
-export interface ChangeRequest {
-  readonly method: HttpBinding['method'];
-  /** Below the world's own path. */
+/** A path below a world's own, as openapi.json writes it, with its parameters. */
+export interface Place {
   readonly path: string;
+  readonly params?: Readonly<Record<string, string>>;
+}
+
+/** One request of a change. */
+export interface ChangeRequest extends Place {
+  readonly method: HttpBinding['method'];
   readonly body?: unknown;
   /** Where a pointer into the body leads in the definition's file. */
   readonly inFile?: (pointer: string) => string;
@@ -31,21 +35,32 @@ export function requestsOf(change: Change): ChangeRequest[] {
     case 'change event':
       return eventRequests(change);
     case 'delete schema':
-      return [{ method: 'DELETE', path: schemaPath(change.name) }];
+      return [{ method: 'DELETE', ...schemaPlace(change.name) }];
     case 'delete event':
-      return [{ method: 'DELETE', path: eventPath(change.name) }];
+      return [{ method: 'DELETE', ...eventPlace(change.name) }];
   }
 }
 
-const pathOf = (collection: string, name: string): string => `/${collection}/${encodeURIComponent(name)}`;
+/** The places of what a PUT replaces. */
+export const schemaPlace = (schemaName: string) => ({
+  path: '/entity-schemas/{schemaName}',
+  params: { schemaName },
+});
+export const attributePlace = (schemaName: string, name: string) => ({
+  path: '/entity-schemas/{schemaName}/attributes/{name}',
+  params: { schemaName, name },
+});
+export const eventPlace = (eventName: string) => ({ path: '/events/{eventName}', params: { eventName } });
+export const versionPlace = (eventName: string, version: number) => ({
+  path: '/events/{eventName}/event-versions/{version}',
+  params: { eventName, version: String(version) },
+});
 
-/** The paths of what a PUT replaces. */
-export const schemaPath = (name: string): string => pathOf('entity-schemas', name);
-export const attributePath = (schema: string, name: string): string =>
-  `${schemaPath(schema)}${pathOf('attributes', name)}`;
-export const eventPath = (name: string): string => pathOf('events', name);
-export const versionPath = (event: string, number: number): string =>
-  `${eventPath(event)}/event-versions/${number}`;
+/** A collection in what has its place there. */
+const below = (place: Place, collection: string): Place => ({
+  ...place,
+  path: `${place.path}/${collection}`,
+});
 
 /** What an absent member of a file means in an update, where the API lets absent members stay. */
 const NO_WORLD = { description: null, domainTags: [], promptSeed: null };
@@ -53,14 +68,14 @@ const NO_VERSION = Object.fromEntries(VERSION_MEMBERS.map((name) => [name, null]
 const NO_ATTRIBUTE = { constraints: null, defaultValue: null };
 
 function schemaRequests({ name, from, to }: SchemaChange): ChangeRequest[] {
-  const path = schemaPath(name);
+  const place = schemaPlace(name);
   const before = new Map((from.attributes ?? []).map((attribute) => [attribute.name, attribute]));
   const wanted = to.attributes ?? [];
   const requests: ChangeRequest[] = [];
   if ((from.description ?? null) !== (to.description ?? null))
-    requests.push({ method: 'PUT', path, body: { description: to.description ?? null } });
+    requests.push({ method: 'PUT', ...place, body: { description: to.description ?? null } });
   const gone = [...before.keys()].filter((one) => !wanted.some((attribute) => attribute.name === one));
-  for (const one of gone) requests.push({ method: 'DELETE', path: attributePath(name, one) });
+  for (const one of gone) requests.push({ method: 'DELETE', ...attributePlace(name, one) });
   const losesIndex = ({ name: one, indexed }: AttributeDefinition) =>
     before.get(one)?.indexed === true && indexed !== true;
   const numbered = wanted.map((attribute, at) => ({ attribute, at }));
@@ -83,11 +98,11 @@ function attributeRequest(
   schema: string,
 ): ChangeRequest | undefined {
   if (before === undefined)
-    return { method: 'POST', path: `${schemaPath(schema)}/attributes`, body: attribute };
+    return { method: 'POST', ...below(schemaPlace(schema), 'attributes'), body: attribute };
   if (isDeepStrictEqual(before, attribute)) return undefined;
-  const path = attributePath(schema, attribute.name);
+  const place = attributePlace(schema, attribute.name);
   const unindexed = before.indexed === true && { indexed: false };
-  return { method: 'PUT', path, body: { ...NO_ATTRIBUTE, ...unindexed, ...attribute } };
+  return { method: 'PUT', ...place, body: { ...NO_ATTRIBUTE, ...unindexed, ...attribute } };
 }
 
 /** The body that creates an event with a definition as its first version. */
@@ -99,18 +114,18 @@ export function newEvent({ name, description, ...firstVersion }: EventDefinition
 export const withoutFirstVersion = (pointer: string): string => pointer.replace(/^\/firstVersion/, '');
 
 function eventRequests({ name, from, to, version }: EventChange): ChangeRequest[] {
-  const path = eventPath(name);
+  const place = eventPlace(name);
   const { name: _, description, ...definition } = to;
   const requests: ChangeRequest[] = [];
   if ((from.description ?? null) !== (description ?? null))
-    requests.push({ method: 'PUT', path, body: { description: description ?? null } });
+    requests.push({ method: 'PUT', ...place, body: { description: description ?? null } });
   if (version?.isNew) {
-    const newVersion = { method: 'POST', path: `${path}/event-versions`, body: definition } as const;
-    requests.push({ ...newVersion, makesVersion: true });
+    const versions = below(place, 'event-versions');
+    requests.push({ method: 'POST', ...versions, body: definition, makesVersion: true });
   }
   if (version?.isNew === false) {
     const body = { ...NO_VERSION, ...replacing(definition) };
-    requests.push({ method: 'PUT', path: versionPath(name, version.number), body });
+    requests.push({ method: 'PUT', ...versionPlace(name, version.number), body });
   }
   return requests;
 }

@@ -123,7 +123,7 @@ export interface StoredWorld extends WorldContent {
   readonly address: string;
   /** By the names of events; an event all of whose versions are deleted has none. */
   readonly latest: ReadonlyMap<string, LatestVersion>;
-  /** What may be replaced, by its path below the world's: its `ETag` as it was read. */
+  /** What may be replaced, by its filled path below the world's: its `ETag` as it was read. */
   readonly tags: ReadonlyMap<string, string>;
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { filledPath } from '../server/ask-server.js';
 import { requestsOf } from './change-requests.js';
 import {
   type EventDefinition,
@@ -142,7 +143,8 @@ describe('the requests of a change', () => {
     expect(change && requestsOf(change)).toEqual([
       {
         method: 'PUT',
-        path: '/events/race/event-versions/2',
+        path: '/events/{eventName}/event-versions/{version}',
+        params: { eventName: 'race', version: '2' },
         body: {
           inputSchema: null,
           outputSchema: null,
@@ -177,7 +179,8 @@ describe('the requests of a change', () => {
       stored(),
       options,
     ).changes;
-    expect(change && requestsOf(change).map(({ method, path, body }) => [method, path, body])).toEqual([
+    const requests = change && requestsOf(change).map((one) => [one.method, filledPath(one), one.body]);
+    expect(requests).toEqual([
       ['DELETE', '/entity-schemas/horse/attributes/speed', undefined],
       [
         'PUT',
@@ -216,7 +219,7 @@ it('makes room in a schema before it needs it: the server checks its bounds afte
   };
   const requests = requestsOf(change);
   expect(
-    requests.map(({ method, path }) => `${method} ${path.replace('/entity-schemas/horse', '')}`),
+    requests.map((one) => `${one.method} ${filledPath(one).replace('/entity-schemas/horse', '')}`),
   ).toEqual(['DELETE /attributes/gone', 'PUT /attributes/b', 'PUT /attributes/a', 'POST /attributes']);
   expect(requests.map(({ inFile }) => inFile?.('/type'))).toEqual([
     undefined,

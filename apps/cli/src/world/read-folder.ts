@@ -1,8 +1,9 @@
-import { access, readdir, readFile } from 'node:fs/promises';
+import { access } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { createEntitySchemaBody, createWorldBody, problemsOf, toNfc, versionBody } from '@orrery/contracts';
 import { StartupError } from '@orrery/service-kit';
 import type { z } from 'zod';
+import { readGivenFile } from '../documents/read-document.js';
 import { type ReadYaml, readYaml } from '../documents/yaml-text.js';
 import {
   type EventDefinition,
@@ -13,9 +14,7 @@ import {
   type WorldContent,
   type WorldDefinition,
 } from './definitions.js';
-
-/** Files of definitions; others may stand beside them. */
-export const ENDING = /\.(ya?ml|json)$/;
+import { ENDING, fileNamesIn } from './folder-files.js';
 
 /** A world as a folder holds it, and where each of its definitions stands. */
 export interface WorldFolder extends WorldContent {
@@ -77,29 +76,30 @@ export async function nameInFolder(folder: string): Promise<string | undefined> 
 
 const isWorldFile = (file: string): boolean => file.replace(ENDING, '') === 'world';
 
-/** A definition in a file of a folder. */
+export type Definition = WorldDefinition | SchemaDefinition | EventDefinition;
+
+/** A file of a folder that is meant to hold a definition. */
 export interface FiledDefinition {
   readonly kind: DefinitionKind;
   /** In the folder, as in `schemas/horse.yaml`. */
   readonly file: string;
-  readonly definition: WorldDefinition | SchemaDefinition | EventDefinition;
+  /** Undefined where the file cannot be read, or holds none. */
+  readonly definition: Definition | undefined;
 }
 
-/** The definitions in those files of a folder that can be read. */
+/** The files of definitions in a folder, and what those hold that can be read. */
 export async function definitionsIn(folder: string): Promise<FiledDefinition[]> {
   const readBelow = async <T extends z.ZodType>(
     { kind, below, schema }: { kind: DefinitionKind; below: string; schema: T },
-    toDefinition: (body: z.output<T>) => FiledDefinition['definition'],
+    toDefinition: (body: z.output<T>) => Definition,
   ) => {
-    const names = await readdir(join(folder, below)).catch(() => []);
-    const meant = names.filter((name) => ENDING.test(name) && (kind !== 'world' || isWorldFile(name)));
-    const read = meant.sort().map(async (name): Promise<FiledDefinition[]> => {
-      const path = join(folder, below, name);
-      const text = await readFile(path, 'utf8');
-      const definition = toDefinition(schema.parse(readYaml(text, path).value));
-      return [{ kind, file: kind === 'world' ? name : `${below}/${name}`, definition }];
+    const names = await definitionNames(folder, below, kind === 'world' ? isWorldFile : undefined);
+    const read = async (path: string) =>
+      toDefinition(schema.parse(readYaml(await readGivenFile(path, READING), path).value));
+    return (names ?? []).map(async (name): Promise<FiledDefinition> => {
+      const definition = await read(join(folder, below, name)).catch(() => undefined);
+      return { kind, file: kind === 'world' ? name : `${below}/${name}`, definition };
     });
-    return (await Promise.all(read.map((one) => one.catch(() => [])))).flat();
   };
   const found = await Promise.all([
     readBelow({ kind: 'world', below: '.', schema: createWorldBody }, toWorldDefinition),
@@ -108,31 +108,39 @@ export async function definitionsIn(folder: string): Promise<FiledDefinition[]> 
       toEventDefinition(event, event),
     ),
   ]);
-  return found.flat();
+  return Promise.all(found.flat());
 }
+
+/** What to do where a file cannot be read. */
+const READING = 'mend it, or remove it from the folder.';
 
 async function readFiles(
   folder: string,
   below: string,
-  isMeant: (file: string) => boolean = () => true,
+  isMeant?: (file: string) => boolean,
 ): Promise<DefinitionFile[]> {
-  const names = await readdir(join(folder, below)).catch((cause: NodeJS.ErrnoException) => {
-    // A world may have no events yet.
-    if (cause.code === 'ENOENT' && below !== '.') return [];
-    const path = resolve(folder, below);
-    const reason =
-      cause.code === 'ENOENT'
-        ? `There is no folder ${path}: \`orrery world export\` writes one, docs/cli.md shows its files.`
-        : `The folder ${path} cannot be read (${cause.code}).`;
-    throw new StartupError(reason, { cause });
-  });
-  const meant = names.filter((file) => ENDING.test(file) && isMeant(file)).sort();
+  const names = await definitionNames(folder, below, isMeant);
+  // A world may have no events yet.
+  if (names === undefined && below === '.')
+    throw new StartupError(
+      `There is no folder ${resolve(folder)}: \`orrery world export\` writes one, docs/cli.md shows its files.`,
+    );
   return Promise.all(
-    meant.map(async (file) => {
+    (names ?? []).map(async (file) => {
       const path = join(folder, below, file);
-      return { path, ...readYaml(await readFile(path, 'utf8'), path) };
+      return { path, ...readYaml(await readGivenFile(path, READING), path) };
     }),
   );
+}
+
+/** The names of files that are meant to hold definitions; undefined where there is no such folder. */
+async function definitionNames(
+  folder: string,
+  below: string,
+  isMeant: (file: string) => boolean = () => true,
+): Promise<string[] | undefined> {
+  const names = await fileNamesIn(folder, below);
+  return names?.filter((name) => ENDING.test(name) && isMeant(name));
 }
 
 /** Adds what is wrong with a file to the problems; then there is no value. */

@@ -7,9 +7,9 @@ import {
 } from '@orrery/contracts';
 import { StartupError } from '@orrery/service-kit';
 import { listAll } from '../operations/references.js';
-import { askAt } from '../server/ask-server.js';
+import { askAt, filledPath } from '../server/ask-server.js';
 import type { Server } from '../server/find-server.js';
-import { attributePath, eventPath, schemaPath, versionPath } from './change-requests.js';
+import { attributePlace, eventPlace, type Place, schemaPlace, versionPlace } from './change-requests.js';
 import { type StoredWorld, toEventDefinition, toSchemaDefinition, toWorldDefinition } from './definitions.js';
 
 /** Reads all definitions of a world, of each event those of its latest version. @throws StartupError for another's world */
@@ -46,16 +46,16 @@ function tagsOf(
   events: readonly EventRecord[],
   versions: ReadonlyMap<string, VersionRecord>,
 ): Map<string, string> {
-  const records: [string, object][] = [
-    ['', world],
-    ...schemas.map((schema): [string, object] => [schemaPath(schema.name), schema]),
+  const records: [Place, object][] = [
+    [{ path: '' }, world],
+    ...schemas.map((schema): [Place, object] => [schemaPlace(schema.name), schema]),
     ...schemas.flatMap(({ name, attributes }) =>
-      attributes.map((attribute): [string, object] => [attributePath(name, attribute.name), attribute]),
+      attributes.map((attribute): [Place, object] => [attributePlace(name, attribute.name), attribute]),
     ),
-    ...events.map((event): [string, object] => [eventPath(event.name), event]),
-    ...[...versions].map(([event, one]): [string, object] => [versionPath(event, one.version), one]),
+    ...events.map((event): [Place, object] => [eventPlace(event.name), event]),
+    ...[...versions].map(([event, one]): [Place, object] => [versionPlace(event, one.version), one]),
   ];
-  return new Map(records.map(([path, record]) => [path, tagged(record).etag]));
+  return new Map(records.map(([place, record]) => [filledPath(place), tagged(record).etag]));
 }
 
 async function latestVersionOf(

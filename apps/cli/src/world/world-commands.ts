@@ -7,11 +7,12 @@ import { type ApplyOptions, applyFolder } from './apply-folder.js';
 import type { StoredWorld } from './definitions.js';
 import { nameInFolder } from './read-folder.js';
 import { readStoredWorld } from './read-stored-world.js';
-import { type FileFormat, writeFolder } from './write-folder.js';
+import { type FileFormat, type Written, writeFolder } from './write-folder.js';
 
 interface ExportOptions extends ServerOptions {
   readonly world?: string;
   readonly format: FileFormat;
+  readonly prune?: true;
 }
 
 const WORLD = '--world <world>';
@@ -26,7 +27,8 @@ export function addWorldCommands(program: Command, context: CommandContext): voi
     .description('write the definitions of a world into a folder')
     .argument('<folder>', 'for world.yaml, schemas/ and events/')
     .option(WORLD, 'by its id, address or name; else that of the files, or your only one')
-    .addOption(new Option('--format <format>', 'of the files').choices(['yaml', 'json']).default('yaml'));
+    .addOption(new Option('--format <format>', 'of the files').choices(['yaml', 'json']).default('yaml'))
+    .option('--prune', 'remove files of schemas and events that the world does not have, without asking');
   withServerOptions(exporting).action((folder: string, options: ExportOptions) =>
     exportWorld(folder, options, context),
   );
@@ -49,14 +51,39 @@ async function exportWorld(folder: string, options: ExportOptions, context: Comm
   const inFolder = await nameInFolder(folder);
   const stored = await exportedWorld(server, folder, inFolder, options);
   const isItsOwn = inFolder !== undefined;
-  const removed = await writeFolder(folder, stored, { format: options.format, isItsOwn });
+  const mayRemove = (files: readonly string[]) => isRemovalWanted(files, options, context);
+  const written = await writeFolder(folder, stored, { format: options.format, isItsOwn, mayRemove });
   const count = (number: number, noun: string) => `${number} ${noun}${number === 1 ? '' : 's'}`;
   const { world, schemas, events } = stored;
   context.write(
     `${world.name}: ${count(schemas.length, 'schema')} and ${count(events.length, 'event')} in ${folder}`,
   );
-  for (const file of removed) context.note(`removed ${file}, which the world no longer has`);
+  for (const line of linesOf(written)) context.note(line);
 }
+
+/** Files that were never applied are their only copy. Where nobody can be asked they stay. */
+async function isRemovalWanted(
+  files: readonly string[],
+  { prune }: ExportOptions,
+  { confirm }: CommandContext,
+): Promise<boolean> {
+  if (prune === true) return true;
+  const question = `Remove ${files.join(', ')}, which the world does not have?`;
+  return confirm(question).catch((cause: unknown) => {
+    if (cause instanceof StartupError) return false;
+    throw cause;
+  });
+}
+
+const linesOf = ({ replaced, unknown, isRemoved, unreadable }: Written): string[] => [
+  ...replaced.map((file) => `removed ${file}, whose definition another file holds now`),
+  ...unknown.map((file) =>
+    isRemoved
+      ? `removed ${file}, which the world no longer has`
+      : `left ${file}, which the world does not have: \`orrery world apply\` adds it, \`--prune\` removes the file`,
+  ),
+  ...unreadable.map((file) => `left ${file}, which holds no definition that can be read: mend or remove it`),
+];
 
 /** @throws StartupError where the folder holds another world, whose files would be lost */
 async function exportedWorld(

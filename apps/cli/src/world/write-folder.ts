@@ -1,42 +1,106 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { realpath, rm } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
 import { toNfc } from '@orrery/contracts';
 import { StartupError } from '@orrery/service-kit';
+import { makeFolder } from '../documents/make-folder.js';
+import { replaceText } from '../documents/replace-text.js';
 import { writeYaml } from '../documents/yaml-text.js';
 import type { WorldContent } from './definitions.js';
+import { ENDING, fileNamesIn } from './folder-files.js';
 import { saysTheSame } from './plan-changes.js';
-import { type DefinitionKind, definitionsIn, ENDING, type FiledDefinition } from './read-folder.js';
+import { type Definition, type DefinitionKind, definitionsIn, type FiledDefinition } from './read-folder.js';
 
 export type FileFormat = 'yaml' | 'json';
 
+export interface Writing {
+  readonly format: FileFormat;
+  /** Whether the folder is known to hold this world; else no file in it is removed or overwritten. */
+  readonly isItsOwn: boolean;
+  /** Asked before anything is written: may these files be removed, whose definitions the world does not have? */
+  readonly mayRemove: (files: readonly string[]) => Promise<boolean>;
+}
+
+/** What became of files that were there, by their paths in the folder. */
+export interface Written {
+  /** Removed, as another file holds their definition now. */
+  readonly replaced: readonly string[];
+  /** Of definitions that the world does not have, and whether they were removed. */
+  readonly unknown: readonly string[];
+  readonly isRemoved: boolean;
+  /** Left there, since nobody can tell what they are. */
+  readonly unreadable: readonly string[];
+}
+
 /**
- * Writes a world as files and removes those of definitions that it no longer has. Resolves with the removed ones. A file that
- * says the same already stays as it is, with its name, its comments and its order.
- * @param isItsOwn whether the folder is known to hold this world; else no file in it is removed or overwritten
+ * Writes a world as files. A file that says the same already stays as it is, with its name, its comments and its order.
  * @throws StartupError before anything is written, naming the files that are in the way
  */
-export async function writeFolder(
-  folder: string,
-  content: WorldContent,
-  { format, isItsOwn }: { readonly format: FileFormat; readonly isItsOwn: boolean },
-): Promise<string[]> {
-  const kept = keptOf(isItsOwn ? await definitionsIn(folder) : [], content, format);
-  const texts = new Map([
-    ...(kept.world.has(content.world.name)
-      ? []
-      : [[`world.${format}`, textOf(content.world, format)] as const]),
-    ...filesOf('schemas', content.schemas, format, kept.schema),
-    ...filesOf('events', content.events, format, kept.event),
-  ]);
+export async function writeFolder(folder: string, content: WorldContent, options: Writing): Promise<Written> {
+  const { texts, unknown, respelt, stale, unreadable } = await planFiles(folder, content, options);
+  const isRemoved = unknown.length > 0 && (await options.mayRemove(unknown));
+  for (const below of ['schemas', 'events']) await makeFolder(join(folder, below), ADVICE);
+  await removeFiles(folder, respelt);
+  await writeTexts(folder, [...texts]);
+  await removeFiles(folder, isRemoved ? [...stale, ...unknown] : stale);
+  return { replaced: [...respelt, ...stale], unknown, isRemoved, unreadable };
+}
+
+/** @throws StartupError naming the files that are in the way */
+async function planFiles(folder: string, content: WorldContent, { format, isItsOwn }: Writing) {
+  const found = isItsOwn ? await definitionsIn(folder) : [];
+  const kept = keptOf(found, content, format);
+  const unknown = unknownTo(content, found);
+  const texts = textsOf(content, format, kept, unknown);
   const names = [kept.world, kept.schema, kept.event].flatMap((files) => [...files.values()]);
-  const { taken, respelt, stale } = sortFiles(await filesIn(folder), [...names, ...texts.keys()]);
+  const others = (await filesIn(folder)).filter((file) => !unknown.includes(file));
+  const { taken, respelt, stale } = sortFiles(others, [...names, ...texts.keys()]);
   if (!isItsOwn && taken.length > 0) throw inTheWay(folder, taken);
-  for (const below of ['schemas', 'events']) await mkdir(join(folder, below), { recursive: true });
-  for (const file of respelt) await rm(join(folder, file));
-  for (const [file, text] of texts) await writeFile(join(folder, file), text);
-  for (const file of stale) await rm(join(folder, file));
-  return [...respelt, ...stale];
+  const readable = readableOf(found);
+  const isReadable = (file: string) => readable.has(file);
+  const unreadable = [...respelt, ...stale].filter((file) => !isReadable(file));
+  return { texts, unknown, unreadable, respelt: respelt.filter(isReadable), stale: stale.filter(isReadable) };
+}
+
+/** The files of definitions that the world does not have. */
+function unknownTo({ schemas, events }: WorldContent, found: readonly FiledDefinition[]): string[] {
+  const namesOf = (all: readonly { readonly name: string }[]) => new Set(all.map(({ name }) => name));
+  const known = { schema: namesOf(schemas), event: namesOf(events) };
+  const isUnknown = ({ kind, definition }: FiledDefinition) =>
+    kind !== 'world' && definition !== undefined && !known[kind].has(definition.name);
+  return found.filter(isUnknown).map(({ file }) => file);
+}
+
+/** Of a world file it is known whose it is. */
+function readableOf(found: readonly FiledDefinition[]): ReadonlySet<string> {
+  const isReadable = ({ kind, definition }: FiledDefinition) => kind === 'world' || definition !== undefined;
+  return new Set(found.filter(isReadable).map(({ file }) => file));
+}
+
+/** What to do where a folder takes no files. */
+const ADVICE = 'make it writable, or choose another folder.';
+
+/** Files that are written at the same time: each waits for the disk. */
+const AT_ONCE = 16;
+
+async function writeTexts(folder: string, texts: readonly (readonly [string, string])[]): Promise<void> {
+  for (let at = 0; at < texts.length; at += AT_ONCE)
+    await Promise.all(
+      texts.slice(at, at + AT_ONCE).map(([file, text]) => writeText(join(folder, file), text)),
+    );
+}
+
+/** A link stays one: what it leads to is written. */
+const writeText = async (path: string, text: string): Promise<void> =>
+  replaceText(await realpath(path).catch(() => path), text, ADVICE);
+
+async function removeFiles(folder: string, files: readonly string[]): Promise<void> {
+  for (const file of files) {
+    const path = join(folder, file);
+    await rm(path).catch((cause: NodeJS.ErrnoException) => {
+      throw new StartupError(`${resolve(path)} cannot be removed (${cause.code}): ${ADVICE}`, { cause });
+    });
+  }
 }
 
 /** Files by the names of the definitions in them. */
@@ -49,14 +113,15 @@ export function keptOf(
   format: FileFormat,
 ): Record<DefinitionKind, FilesByName> {
   const ending = format === 'json' ? /\.json$/ : /\.ya?ml$/;
-  const keptOfKind = (kind: DefinitionKind, stored: readonly FiledDefinition['definition'][]) => {
+  const keptOfKind = (kind: DefinitionKind, stored: readonly Definition[]) => {
     const byName = new Map(stored.map((one) => [one.name, one]));
-    const saying = files.filter(({ kind: its, file, definition }) => {
+    const saying = files.flatMap(({ kind: its, file, definition }) => {
+      if (its !== kind || definition === undefined || !ending.test(file)) return [];
       const found = byName.get(definition.name);
-      return its === kind && ending.test(file) && found !== undefined && saysTheSame(definition, found);
+      return found !== undefined && saysTheSame(definition, found) ? [[definition.name, file] as const] : [];
     });
     // The last of equal keys stays in a map.
-    return new Map(saying.map(({ file, definition }) => [definition.name, file] as const).reverse());
+    return new Map(saying.reverse());
   };
   return {
     world: keptOfKind('world', [world]),
@@ -96,19 +161,28 @@ function inTheWay(folder: string, files: readonly string[]): StartupError {
 
 const MOST_SHOWN = 5;
 
-function filesOf(
-  below: string,
-  definitions: readonly { readonly name: string }[],
+/** The texts of the files that are to be written. What defines something unknown keeps its name. */
+function textsOf(
+  { world, schemas, events }: WorldContent,
   format: FileFormat,
-  kept: FilesByName,
-) {
-  const taken = new Set([...kept.values()].map((file) => foldedName(basename(file).replace(ENDING, ''))));
-  const written = definitions.filter(({ name }) => !kept.has(name));
-  return written.map((definition): [string, string] => {
-    const name = fileNameOf(definition.name, taken);
-    taken.add(name.toLowerCase());
-    return [`${below}/${name}.${format}`, textOf(definition, format)];
-  });
+  kept: Record<DefinitionKind, FilesByName>,
+  unknown: readonly string[],
+): Map<string, string> {
+  const filesOf = (below: string, definitions: readonly { readonly name: string }[], files: FilesByName) => {
+    const there = [...files.values(), ...unknown.filter((file) => dirname(file) === below)];
+    const taken = new Set(there.map((file) => foldedName(basename(file).replace(ENDING, ''))));
+    const written = definitions.filter(({ name }) => !files.has(name));
+    return written.map((definition): [string, string] => {
+      const name = fileNameOf(definition.name, taken);
+      taken.add(name.toLowerCase());
+      return [`${below}/${name}.${format}`, textOf(definition, format)];
+    });
+  };
+  return new Map([
+    ...(kept.world.has(world.name) ? [] : [[`world.${format}`, textOf(world, format)] as const]),
+    ...filesOf('schemas', schemas, kept.schema),
+    ...filesOf('events', events, kept.event),
+  ]);
 }
 
 const textOf = (definition: object, format: FileFormat): string =>
@@ -117,18 +191,10 @@ const textOf = (definition: object, format: FileFormat): string =>
 /** The files of a world's folder, by their paths in it. */
 async function filesIn(folder: string): Promise<string[]> {
   const filesBelow = async (below: string) => {
-    const found = await readdir(join(folder, below), { withFileTypes: true }).catch(none);
-    return found
-      .filter((one) => !one.isDirectory())
-      .map(({ name }) => (below === '.' ? name : `${below}/${name}`));
+    const names = (await fileNamesIn(folder, below)) ?? [];
+    return below === '.' ? names : names.map((name) => `${below}/${name}`);
   };
   return (await Promise.all(['.', 'schemas', 'events'].map(filesBelow))).flat();
-}
-
-/** @throws Error for a folder that is there and cannot be read */
-function none(cause: NodeJS.ErrnoException): [] {
-  if (cause.code === 'ENOENT') return [];
-  throw cause;
 }
 
 /** Bytes of a file's name without its ending. */

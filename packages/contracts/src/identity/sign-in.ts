@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { name, timestamp } from '../records/fields.js';
 import { operationsAt } from '../rpc/operation.js';
-import { scope } from '../rpc/rpc.js';
+import { type Scope, scope } from '../rpc/rpc.js';
 import { accountRecord } from './accounts.js';
 import { keyScopes } from './keys.js';
 import { walletAddress, walletSignature } from './wallets.js';
@@ -109,3 +109,26 @@ export const signInRpcs = {
       .meta({ id: 'SignInMethods', description: 'Ways to sign in beside an API key.' }),
   }),
 };
+
+/** A key that a wallet signs for. */
+export interface SignedKey {
+  name: string;
+  scopes: Scope[];
+  /** RFC 3339; null for never. */
+  expiresAt: string | null;
+}
+
+/**
+ * What the text says that a wallet shows and signs: a sign-in without a key. A command compares it with what it has asked for, so
+ * servers and commands of other releases would refuse another wording. One line, as CAIP-122 wants it: names have no control
+ * characters.
+ */
+export function signInStatement(key: SignedKey | null): string {
+  const end = (expiresAt: string | null) =>
+    expiresAt === null ? 'until it is revoked' : `until ${expiresAt}`;
+  const what =
+    key === null
+      ? 'Sign in to Orrery.'
+      : `Create the API key ${JSON.stringify(key.name)} for Orrery, with the scopes ${key.scopes.join(', ')}, good ${end(key.expiresAt)}.`;
+  return `${what} This costs nothing and moves nothing.`;
+}

@@ -4,12 +4,13 @@ import {
   type CreatedKey,
   type RequestOf,
   ServiceError,
+  type SignedKey,
   type signInRpcs,
 } from '@orrery/contracts';
 import type { Clock } from '@orrery/service-kit';
 import { expiryOf } from '../core/keys/key-token.js';
 import type { IdentityHandlers } from '../core/requests/operation.js';
-import { type SignedKey, signInText } from '../core/sign-in/sign-in-text.js';
+import { signInText } from '../core/sign-in/sign-in-text.js';
 import { type AccountRow, accountRecordOf } from '../store/accounts/account-store.js';
 import { exchangeSignInCode, signInWallet, storeChallenge } from '../store/sign-in/sign-in.js';
 import type { Db } from '../store/tables/schema.js';

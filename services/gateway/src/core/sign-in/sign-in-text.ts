@@ -1,12 +1,4 @@
-import { type AccountQuotas, evmAccountOf, type Scope } from '@orrery/contracts';
-
-/** A key that a wallet signs for. */
-export interface SignedKey {
-  name: string;
-  scopes: Scope[];
-  /** RFC 3339; null for never. */
-  expiresAt: string | null;
-}
+import { type AccountQuotas, evmAccountOf, type SignedKey, signInStatement } from '@orrery/contracts';
 
 export interface SignInText {
   /** Host of this service as a browser shows it; from the configuration, never from a request's Host header. */
@@ -27,7 +19,7 @@ export const signInText = ({ domain, uri, wallet, nonce, issuedAt, expiresAt, ke
     `${domain} wants you to sign in with your ${address === undefined ? 'Solana' : 'Ethereum'} account:`,
     address ?? wallet,
     '',
-    `${statementOf(key)} This costs nothing and moves nothing.`,
+    signInStatement(key),
     '',
     `URI: ${uri}`,
     'Version: 1',
@@ -38,13 +30,6 @@ export const signInText = ({ domain, uri, wallet, nonce, issuedAt, expiresAt, ke
     `Expiration Time: ${expiresAt.toISOString()}`,
   ].join('\n');
 };
-
-/** One line, as CAIP-122 wants it: names have no control characters. */
-function statementOf(key: SignedKey | null): string {
-  if (key === null) return 'Sign in to Orrery.';
-  const end = key.expiresAt === null ? 'until it is revoked' : `until ${key.expiresAt}`;
-  return `Create the API key ${JSON.stringify(key.name)} for Orrery, with the scopes ${key.scopes.join(', ')}, good ${end}.`;
-}
 
 /** What an account that signed up by itself may use up, unless the operator says otherwise: nothing that costs money. */
 export const DEFAULT_SIGN_UP_QUOTAS: Required<AccountQuotas> = {

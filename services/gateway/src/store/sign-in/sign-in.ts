@@ -1,8 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { type AccountQuotas, type CreatedKey, ServiceError } from '@orrery/contracts';
+import { type AccountQuotas, type CreatedKey, ServiceError, type SignedKey } from '@orrery/contracts';
 import { jsonb, transaction } from '@orrery/database';
 import { sql } from 'kysely';
-import type { SignedKey } from '../../core/sign-in/sign-in-text.js';
 import { type AccountRow, announceAccount, findAccount, lockAccount } from '../accounts/account-store.js';
 import { addKeyWithinLimit, addSessionKey } from '../keys/key-store.js';
 import type { Db, Trx } from '../tables/schema.js';

@@ -1,7 +1,6 @@
-import type { AccountQuotas, Scope } from '@orrery/contracts';
+import type { AccountQuotas, Scope, SignedKey } from '@orrery/contracts';
 import type { OutboxSchema } from '@orrery/database';
 import type { ColumnType, Generated, Kysely, Transaction } from 'kysely';
-import type { SignedKey } from '../../core/sign-in/sign-in-text.js';
 
 type Written = ColumnType<Date, Date | undefined, Date>;
 
