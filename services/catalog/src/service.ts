@@ -6,7 +6,7 @@ import type { CatalogConfig } from './config.js';
 import { catalogHandlers } from './handlers.js';
 import { migrations } from './store/tables/migrations/index.js';
 import type { CatalogSchema } from './store/tables/schema.js';
-import { rememberQuota } from './store/worlds/quota-store.js';
+import { rememberQuotas } from './store/worlds/quota-store.js';
 import { type AskHeld, askRuntime, type Sweeps, startSweeps } from './sweeping/sweeps.js';
 
 export interface CatalogDependencies extends ServiceDependencies {
@@ -42,7 +42,7 @@ export function startCatalog(
       service: 'catalog',
       bus,
       clock,
-      store: (state: AccountState) => rememberQuota(db, state),
+      store: (states: readonly AccountState[]) => rememberQuotas(db, states),
     };
     const context = {
       db,

@@ -6,8 +6,9 @@ import { bootCatalog, plantWorld } from './running-catalog.js';
 
 const page = readFileSync(join(import.meta.dirname, '../../../docs/operations.md'), 'utf8');
 
+const [, statement = ''] = /--command="\n([^"]*pg_sequences[^"]*)"/.exec(page) ?? [];
+
 it('the statement of the page lets all ids begin behind those that a restored catalog has lost', async () => {
-  const [, statement = ''] = /--command="\n([^"]*pg_sequences[^"]*)"/.exec(page) ?? [];
   const catalog = await bootCatalog();
   const before = await plantWorld(catalog);
   await sql.raw(statement).execute(catalog.db);
@@ -18,4 +19,11 @@ it('the statement of the page lets all ids begin behind those that a restored ca
       union all select max(id) from catalog.entity_schemas
       union all select max(id) from catalog.event_versions) as newest`.execute(catalog.db);
   expect(Number(rows[0]?.least)).toBeGreaterThan(1_000_000);
+});
+
+it('also those of which the backup had none yet', async () => {
+  const catalog = await bootCatalog();
+  await sql.raw(statement).execute(catalog.db);
+  const { world } = await plantWorld(catalog);
+  expect(world.id).toBe(1_000_001);
 });

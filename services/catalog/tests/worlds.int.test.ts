@@ -1,5 +1,7 @@
 import { accountChanged } from '@orrery/contracts';
+import { sql } from 'kysely';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { rememberQuotas } from '../src/store/worlds/quota-store.js';
 import {
   bootCatalog,
   codeOf,
@@ -141,5 +143,29 @@ describe('worlds', () => {
         .execute();
     // What it knows of account 77 is newer.
     await expect.poll(known).toEqual([{ worlds: 1 }, { worlds: 3 }]);
+  });
+
+  it('writes the quotas of those accounts alone that have news', async () => {
+    const { db } = catalog;
+    const states = [801, 802, 803].map((accountId) => ({
+      ...{ accountId, disabled: false, quotas: { worlds: 5 }, revision: 3 },
+    }));
+    /** A row that was locked or written again has an `xmax`, or another place. */
+    const rows = async () =>
+      (
+        await sql<{ id: number }>`select account_id as id, ctid::text, xmax::text, worlds, revision
+          from account_quotas where account_id > 800 order by account_id`.execute(db)
+      ).rows;
+    await rememberQuotas(db, states);
+    const before = await rows();
+    expect(before).toMatchObject(states.map(({ accountId }) => ({ id: accountId, worlds: 5, revision: 3 })));
+    const revisions = [3, 4, 2];
+    await rememberQuotas(
+      db,
+      states.map((state, at) => ({ ...state, quotas: {}, revision: revisions[at] ?? 0 })),
+    );
+    const after = await rows();
+    expect([after[0], after[2]]).toEqual([before[0], before[2]]);
+    expect(after[1]).toMatchObject({ worlds: null, revision: 4 });
   });
 });

@@ -14,7 +14,7 @@ import { takeEntry } from './intake/take-entry.js';
 import { pushHandlers } from './operations/handlers.js';
 import { webhookHandlers } from './operations/webhooks.js';
 import { type Sending, startSending } from './sending/start-sending.js';
-import { storeAccount } from './store/accounts/account-store.js';
+import { storeAccounts } from './store/accounts/account-store.js';
 import { CONSUMER } from './store/lanes/dead-letters.js';
 import { migrations } from './store/tables/migrations/index.js';
 import type { ChainPusherSchema } from './store/tables/schema.js';
@@ -71,7 +71,7 @@ export function startChainPusher(
     const accounts = await followAccounts({
       ...following,
       consumer: 'chain-pusher-accounts',
-      store: (state) => storeAccount(db, state),
+      store: (states) => storeAccounts(db, states),
     });
     resources.add('account reconciliation', () => accounts.stop());
     if (chains.size === 0) {

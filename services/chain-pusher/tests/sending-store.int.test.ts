@@ -7,6 +7,7 @@ import { sql } from 'kysely';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { toPushRecord } from '../src/core/pushes/push-record.js';
 import type { SubmissionState } from '../src/core/submissions/submission.js';
+import { storeAccounts } from '../src/store/accounts/account-store.js';
 import { claimBatches } from '../src/store/lanes/claim-batches.js';
 import { compareLane } from '../src/store/lanes/compare-lane.js';
 import { failSubmission, forgetFailures } from '../src/store/lanes/lane-failure.js';
@@ -241,4 +242,58 @@ it('a lane that stands still counts as stopped, also where its chain lacks what 
   await set('b', { waits_for: 'chain_behind' });
   await set('c', { waits_for: 'quota_exceeded' });
   expect(await backlogOf(db, chain)).toMatchObject({ pushes: 3, stopped: 2 });
+});
+
+describe('accounts that are compared', () => {
+  const stateOf = (accountId: number, revision = 1) => ({
+    ...{ accountId, disabled: false, quotas: { pushesPerDay: 5 }, revision },
+  });
+  /** A row that was locked or written again has an `xmax`, or another place. */
+  const rows = async () =>
+    (
+      await sql`select account_id, ctid::text, xmax::text, pushes_per_day, revision, disabled
+        from accounts order by account_id`.execute(db)
+    ).rows;
+
+  it('are written where they have news, and nowhere else', async () => {
+    await storeAccounts(
+      db,
+      [1, 2, 3].map((id) => stateOf(id, 2)),
+    );
+    await sql`update accounts set disabled = true where account_id = 3`.execute(db);
+    const before = await rows();
+    await storeAccounts(db, [stateOf(1, 2), stateOf(2, 1), stateOf(3, 2), stateOf(4)]);
+    const after = await rows();
+    expect(after.slice(0, 2)).toEqual(before.slice(0, 2));
+    // As a process of the release before stores it.
+    expect(after[2]).toMatchObject({ account_id: 3, disabled: false });
+    expect(after[3]).toMatchObject({ account_id: 4, pushes_per_day: 5, revision: 1 });
+  });
+
+  it('have their lanes tried again that wait for a quota, but for those that are being tried', async () => {
+    for (const [at, name] of ['a', 'b', 'c', 'd'].entries()) {
+      await lane(name, 1);
+      await db
+        .insertInto('deployments')
+        .values({ address: name, account_id: at + 1 })
+        .execute();
+    }
+    await sql`update lanes set waits_for = 'quota_exceeded', wait_until = now() + interval '1 hour'`.execute(
+      db,
+    );
+    await sql`update lanes set waits_for = 'chain_behind' where deployment = 'c'`.execute(db);
+    await transaction(db, async (trx) => {
+      await sql`select from lanes where deployment = 'b' for update`.execute(trx);
+      await storeAccounts(
+        db,
+        [1, 2, 3].map((id) => stateOf(id)),
+      );
+    });
+    const waiting = await db
+      .selectFrom('lanes')
+      .select('deployment')
+      .where('wait_until', 'is not', null)
+      .execute();
+    expect(waiting.map(({ deployment }) => deployment).toSorted()).toEqual(['b', 'c', 'd']);
+  });
 });

@@ -9,9 +9,9 @@ import { type LeaseKeeper, partitionsFreed } from './lane/ownership/lease-keeper
 import { openDatabases } from './open-databases.js';
 import type { RuntimeContext } from './operations/context.js';
 import { applyPauses } from './operations/deployments/pauses.js';
-import { followOtherHomes, storeInAll } from './operations/deployments/places.js';
+import { followOtherHomes, tellOtherHomes } from './operations/deployments/places.js';
 import { createModelDecider } from './runs/asking/model-decider.js';
-import { accountPauses } from './store/deployments/account-store.js';
+import { accountPauses, storeAccounts } from './store/deployments/account-store.js';
 import { finishUpgrade, followJournalForm } from './store/journal/journal-form.js';
 import { endAllLeases } from './store/leases/leases.js';
 import { followDatabaseTime } from './store/tables/database-time.js';
@@ -72,7 +72,8 @@ export function startRuntime(
       bus,
       clock,
       logger,
-      store: (state) => storeInAll(context, state),
+      store: (states) => storeAccounts(database.db, states),
+      passOn: (state) => tellOtherHomes(context, state),
       onStored: (signal) => applyPauses(context, accountPauses(database.db), signal),
       signal: listening.signal,
     });

@@ -4,7 +4,7 @@ import { expect, it, vi } from 'vitest';
 import {
   findOperatorPause,
   requestOperatorPause,
-  storeAccount,
+  storeAccounts,
 } from '../src/store/deployments/account-store.js';
 import { quotaOf } from '../src/store/runs/usage-store.js';
 import { codeOf, type House, OWNER, plantDeployment, prepareHouse } from './running-runtime.js';
@@ -65,7 +65,7 @@ it('the operator pauses a deployment, and neither its owner nor its account resu
 it('the dollars for models are those of the newest revision, and follow a release that stored none', async () => {
   const store = (revision: number, aiUsdPerDay?: number) => {
     const quotas = aiUsdPerDay === undefined ? {} : { aiUsdPerDay };
-    return storeAccount(context.db, { accountId: 78, disabled: false, quotas, revision });
+    return storeAccounts(context.db, [{ accountId: 78, disabled: false, quotas, revision }]);
   };
   await store(2, 2.5);
   await store(1, 9);
@@ -79,12 +79,45 @@ it('the dollars for models are those of the newest revision, and follow a releas
 
 it('an account stays as its newest revision says, in whatever order revisions arrive', async () => {
   const store = (revision: number, deployments: number) =>
-    storeAccount(context.db, { accountId: 77, disabled: false, quotas: { deployments }, revision });
+    storeAccounts(context.db, [{ accountId: 77, disabled: false, quotas: { deployments }, revision }]);
   await store(6, 60);
   await store(8, 80);
   await store(7, 70);
   const stored = sql`select deployments, revision from accounts where account_id = 77`;
   expect((await stored.execute(context.db)).rows).toEqual([{ deployments: 80, revision: 8 }]);
+});
+
+it('of a thousand accounts only those with news are written, in one statement', async () => {
+  let statements = 0;
+  const counted = context.db.withPlugin({
+    transformQuery: ({ node }) => {
+      statements += 1;
+      return node;
+    },
+    transformResult: async ({ result }) => result,
+  });
+  const states = Array.from({ length: 1000 }, (_, at) => ({
+    ...{ accountId: 5000 + at, disabled: false, quotas: { aiUsdPerDay: 0.1, deployments: 20 }, revision: 1 },
+  }));
+  /** A row that was locked or written again has an `xmax`, or another place. */
+  const rows = async () =>
+    (
+      await sql`select account_id, ctid::text, xmax::text, disabled, deployments from accounts
+        where account_id >= 5000 order by account_id`.execute(context.db)
+    ).rows;
+  await storeAccounts(counted, states);
+  const before = await rows();
+  expect(before).toHaveLength(1000);
+  const news = { accountId: 5007, disabled: true, quotas: { deployments: 3 }, revision: 2 };
+  await storeAccounts(
+    counted,
+    states.map((state) => (state.accountId === 5007 ? news : state)),
+  );
+  const after = await rows();
+  expect(after.filter((row, at) => JSON.stringify(row) !== JSON.stringify(before[at]))).toEqual([
+    expect.objectContaining({ account_id: 5007, disabled: true, deployments: 3 }),
+  ]);
+  expect(statements).toBe(2);
 });
 
 /** The code of a refusal, or that it came about. */

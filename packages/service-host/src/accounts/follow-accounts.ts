@@ -11,8 +11,13 @@ export interface FollowAccountsOptions {
   readonly bus: Bus;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Stores a state, unless a later one (by `revision`) is stored already. Must bear repetition. */
-  readonly store: (state: AccountState) => Promise<void>;
+  /**
+   * Stores states of different accounts, each unless a later one (by `revision`) is stored already: all, or none with an
+   * error. Is told all states once a minute, so those that are known must cost no writes.
+   */
+  readonly store: (states: readonly AccountState[]) => Promise<void>;
+  /** Passes a state on that was published. Not those of the comparison: every process reads these itself. */
+  readonly passOn?: (state: AccountState) => Promise<void>;
   /** Runs after states were stored: one that was published, or all of them. */
   readonly onStored?: (signal: AbortSignal) => Promise<void>;
   /** Ends the following. */
@@ -29,11 +34,12 @@ const TIMEOUT_MS = 10_000;
  * consumes the messages about changes, and reads all states from the gateway once a minute.
  */
 export async function followAccounts(options: FollowAccountsOptions): Promise<PollLoop> {
-  const { consumer, bus, clock, logger, store, onStored, signal } = options;
+  const { consumer, bus, clock, logger, store, passOn, onStored, signal } = options;
   await bus.consume(accountChanged, {
     consumer,
     handle: async (state) => {
-      await store(state);
+      await store([state]);
+      await passOn?.(state);
       await onStored?.(signal);
     },
     signal,
@@ -74,30 +80,44 @@ export async function learnAccount(
     { afterId: accountId - 1, limit: 1 },
     serviceCall(service, clock, TIMEOUT_MS, signal),
   );
-  for (const state of states) if (state.accountId === accountId) await store(state);
+  const [state] = states;
+  if (state?.accountId === accountId) await store([state]);
 }
 
 const isAway = (error: unknown): boolean => error instanceof ServiceError && error.code === 'unavailable';
 
-/** Reads all states, page by page. One that cannot be stored keeps no other back, nor what follows from all. */
-async function reconcile(
-  { service, bus, clock, store, onStored, logger }: FollowAccountsOptions,
-  signal: AbortSignal,
-): Promise<void> {
+/** Reads all states, and stores them page by page. */
+async function reconcile(options: FollowAccountsOptions, signal: AbortSignal): Promise<void> {
+  const { service, bus, clock, onStored } = options;
   for (let afterId = 0; !signal.aborted; ) {
     const { states } = await bus.call(
       accountContract.rpcs['accounts.states'],
       { afterId, limit: STATES_PER_PAGE },
       serviceCall(service, clock, TIMEOUT_MS, signal),
     );
-    for (const state of states)
-      await store(state).catch((err: unknown) => {
-        if (classifyPostgresError(err).kind !== 'other') throw err;
-        logger.error({ err, account: state.accountId }, 'the state of an account cannot be stored');
-      });
+    await storePage(options, states);
     const last = states.at(-1);
     if (states.length < STATES_PER_PAGE || last === undefined) break;
     afterId = last.accountId;
   }
   await onStored?.(signal);
+}
+
+/** A state that cannot be stored keeps no other back, nor what follows from all: it is sought by halves. */
+async function storePage(options: FollowAccountsOptions, states: readonly AccountState[]): Promise<void> {
+  const [first] = states;
+  if (first === undefined) return;
+  try {
+    await options.store(states);
+  } catch (err) {
+    if (classifyPostgresError(err).kind !== 'other') throw err;
+    if (states.length === 1)
+      return options.logger.error(
+        { err, account: first.accountId },
+        'the state of an account cannot be stored',
+      );
+    const half = Math.ceil(states.length / 2);
+    await storePage(options, states.slice(0, half));
+    await storePage(options, states.slice(half));
+  }
 }

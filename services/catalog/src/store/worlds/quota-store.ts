@@ -23,11 +23,22 @@ export async function isKnown(db: Db, accountId: number): Promise<boolean> {
   return known !== undefined;
 }
 
-/** Stores an account's quota unless a newer one is stored. */
-export async function rememberQuota(db: Db, { accountId, quotas, revision }: AccountState): Promise<void> {
+/**
+ * Stores quotas of different accounts, each unless a newer one is stored. Rows that stay as they are are not locked:
+ * `on conflict` alone would write to each. The others are locked in the order of their ids.
+ */
+export async function rememberQuotas(db: Db, states: readonly AccountState[]): Promise<void> {
+  const told = states.map(({ accountId, quotas: { worlds }, revision }) => ({
+    ...{ account_id: accountId, worlds, revision },
+  }));
   await sql`
     insert into account_quotas as known (account_id, worlds, revision)
-    values (${accountId}, ${quotas.worlds ?? null}, ${revision})
+    select account_id, told.worlds, told.revision
+    from jsonb_to_recordset(cast(${JSON.stringify(told)} as jsonb)) as told
+      (account_id bigint, worlds integer, revision bigint)
+    left join account_quotas known using (account_id)
+    where known.account_id is null or known.revision < told.revision
+    order by account_id
     on conflict (account_id) do update set worlds = excluded.worlds, revision = excluded.revision
       where known.revision < excluded.revision`.execute(db);
 }

@@ -3,26 +3,47 @@ import { sql } from 'kysely';
 import { withinGrant } from '../../core/pushes/batch.js';
 import type { Db, Trx } from '../tables/schema.js';
 
+/** A process of the release before stores a revision without saying whether it is disabled. `excluded`: what is told of it. */
+const isNews = sql`
+  known.revision < excluded.revision
+    or (known.revision = excluded.revision and known.disabled <> excluded.disabled)`;
+
 /**
- * Stores an account's quota of pushes, and whether it is disabled, unless a newer revision is stored already. What waits for
- * the quota is tried again. A process of the release before stores a revision without saying whether it is disabled.
+ * Stores of different accounts their quotas of pushes, and whether they are disabled, each unless a newer revision is stored
+ * already. Rows that stay as they are are not locked: `on conflict` alone would write to each. What waits for a quota is tried
+ * again.
  */
-export async function storeAccount(
-  db: Db,
-  { accountId, disabled, quotas, revision }: AccountState,
-): Promise<void> {
+export async function storeAccounts(db: Db, states: readonly AccountState[]): Promise<void> {
+  const told = states.map(({ accountId, quotas, disabled, revision }) => ({
+    ...{ account_id: accountId, pushes_per_day: quotas.pushesPerDay, revision, disabled },
+  }));
   await sql`
     insert into accounts as known (account_id, pushes_per_day, revision, disabled)
-    values (${accountId}, ${quotas.pushesPerDay ?? null}, ${revision}, ${disabled})
+    select account_id, excluded.pushes_per_day, excluded.revision, excluded.disabled
+    from jsonb_to_recordset(cast(${JSON.stringify(told)} as jsonb)) as excluded
+      (account_id bigint, pushes_per_day integer, revision bigint, disabled boolean)
+    left join accounts known using (account_id)
+    where known.account_id is null or ${isNews}
+    order by account_id
     on conflict (account_id) do update
       set pushes_per_day = excluded.pushes_per_day, revision = excluded.revision, disabled = excluded.disabled
-      where known.revision < excluded.revision
-        or (known.revision = excluded.revision and known.disabled <> excluded.disabled)`.execute(db);
+      where ${isNews}`.execute(db);
+  await tryAgain(
+    db,
+    states.map(({ accountId }) => accountId),
+  );
+}
+
+/** Lanes that wait for a quota are tried again. One that is locked is being tried: it is met at the next comparison. */
+async function tryAgain(db: Db, accountIds: readonly number[]): Promise<void> {
   await sql`
+    with waiting as materialized (
+      select lanes.deployment, lanes.chain from lanes join deployments on deployments.address = lanes.deployment
+      where deployments.account_id = any(${[...accountIds]}::bigint[]) and lanes.waits_for = 'quota_exceeded'
+      for update of lanes skip locked
+    )
     update lanes set wait_until = null, waits_for = null
-    from deployments
-    where deployments.address = lanes.deployment and deployments.account_id = ${accountId}
-      and lanes.waits_for = 'quota_exceeded'`.execute(db);
+    from waiting where lanes.deployment = waiting.deployment and lanes.chain = waiting.chain`.execute(db);
 }
 
 /**

@@ -34,7 +34,7 @@ import {
   isKnown,
   quotaOfDeployments,
   refuseOverQuota,
-  storeAccount,
+  storeAccounts,
 } from '../../store/deployments/account-store.js';
 import { SourceChanged } from '../../store/deployments/copy-source.js';
 import { toRecord } from '../../store/deployments/deployment-directory.js';
@@ -240,7 +240,7 @@ async function refuseUnclaimed(
   refuseLoudFork(body);
   if (!(await isKnown(db, ownerAccountId)))
     await learnAccount(
-      { service: 'runtime', bus, clock, store: (state) => storeAccount(db, state) },
+      { service: 'runtime', bus, clock, store: (states) => storeAccounts(db, states) },
       ownerAccountId,
       call.signal,
     );

@@ -48,3 +48,24 @@ it.each([
   expect([pages.slice(3), copies]).toEqual([[0], 2]);
   return comparing.stop();
 });
+
+it('goes on where payments and costs of models cannot be copied', async () => {
+  const clock = new FakeClock();
+  const db = databaseThat((statement) => {
+    if (statement.includes('from ai_usage')) throw new Error('statement timeout');
+    return [];
+  });
+  const done: string[] = [];
+  const directory = databaseThat<DirectorySchema>((statement) => {
+    done.push(statement.trim().split(/\s+/).slice(0, 3).join(' '));
+    return statement.includes('now()') ? [{ now: new Date(0) }] : [];
+  });
+  const homes = {
+    ...{ isOnly: () => false, isCompared: () => false, id: 'first', partitionsOf: () => [0], directory },
+  };
+  const comparing = startComparingPlaces({ db, homes: homes as never, clock, logger });
+  await vi.waitFor(() => expect(done.at(-1)).toBe('update databases set'));
+  expect(done).toContain('delete from payments');
+  expect(done).toContain('delete from creations');
+  return comparing.stop();
+});

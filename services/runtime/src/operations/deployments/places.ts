@@ -1,18 +1,20 @@
 import { type AccountState, accountState, defineMessage } from '@orrery/contracts';
 import { type PollLoop, startPollLoop } from '@orrery/service-kit';
-import { accountPauses, storeAccount } from '../../store/deployments/account-store.js';
+import { accountPauses, storeAccounts } from '../../store/deployments/account-store.js';
 import { comparePlaces, directoryTime, noteCompared } from '../../store/leases/compare-places.js';
 import { forgetCreations } from '../../store/leases/creations.js';
-import { copyAccountWide, forgetPayments } from '../../store/runs/account-wide.js';
+import { forgetPayments, tryCopyAccountWide } from '../../store/runs/account-wide.js';
 import type { RuntimeContext } from '../context.js';
 import { applyPauses } from './pauses.js';
 
-/** Broadcast among runtimes of several databases: one of them has heard of an account. Who missed it compares once a minute. */
-const accountHeard = defineMessage('runtime', 'account-heard', accountState);
+/**
+ * Broadcast among runtimes of several databases: one of them was told of an account, as each published state comes to one
+ * process. Who missed it compares once a minute.
+ */
+export const accountHeard = defineMessage('runtime', 'account-heard', accountState);
 
-/** Each state comes to one process, which stores it and tells those of other databases. */
-export async function storeInAll({ db, bus, homes }: RuntimeContext, state: AccountState): Promise<void> {
-  await storeAccount(db, state);
+/** Tells processes of other databases what this one was told. */
+export async function tellOtherHomes({ bus, homes }: RuntimeContext, state: AccountState): Promise<void> {
   if (!homes.isOnly()) await bus.broadcast(accountHeard, state);
 }
 
@@ -20,7 +22,7 @@ export async function storeInAll({ db, bus, homes }: RuntimeContext, state: Acco
 export function followOtherHomes(context: RuntimeContext, signal: AbortSignal): Promise<void> {
   const { db, bus, logger } = context;
   const store = async (state: AccountState) => {
-    await storeAccount(db, state);
+    await storeAccounts(db, [state]);
     await applyPauses(context, accountPauses(db), signal);
   };
   const failed = (error: unknown) => logger.info({ err: error }, 'the state of an account was not stored');
@@ -48,7 +50,7 @@ export function startComparingPlaces({
   /** When the first pass began; undefined during later ones. */
   let begunAt: Date | undefined;
   const compareRest = async () => {
-    await copyAccountWide(db, homes.directory);
+    await tryCopyAccountWide(db, homes.directory, logger);
     await forgetPayments(homes.directory);
     await forgetCreations(homes.directory);
   };

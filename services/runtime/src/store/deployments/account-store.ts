@@ -2,24 +2,32 @@ import { type AccountState, ServiceError } from '@orrery/contracts';
 import { sql } from 'kysely';
 import type { Db, Trx } from '../tables/schema.js';
 
+/** An older release stores no dollars: the same revision adds them. `excluded` is what is told of the account. */
+const isNews = sql`
+  known.revision < excluded.revision
+    or (known.revision = excluded.revision and known.ai_usd_per_day is distinct from excluded.ai_usd_per_day)`;
+
 /**
- * Stores an account's state unless a newer revision is stored already. An older release stores no dollars: the same
- * revision adds them.
+ * Stores states of different accounts, each unless a newer revision is stored already. Rows that stay as they are are not
+ * locked: `on conflict` alone would write to each. The others are locked in the order of their ids.
  */
-export async function storeAccount(
-  db: Db,
-  { accountId, quotas, disabled, revision }: AccountState,
-): Promise<void> {
+export async function storeAccounts(db: Db, states: readonly AccountState[]): Promise<void> {
+  const told = states.map(({ accountId, quotas, disabled, revision }) => ({
+    ...{ account_id: accountId, deployments: quotas.deployments, ai_usd_per_day: quotas.aiUsdPerDay },
+    ...{ disabled, revision },
+  }));
   await sql`
     insert into accounts as known (account_id, deployments, ai_usd_per_day, disabled, revision)
-    values (${accountId}, ${quotas.deployments ?? null}, ${quotas.aiUsdPerDay ?? null}, ${disabled}, ${revision})
+    select account_id, excluded.deployments, excluded.ai_usd_per_day, excluded.disabled, excluded.revision
+    from jsonb_to_recordset(cast(${JSON.stringify(told)} as jsonb)) as excluded
+      (account_id bigint, deployments integer, ai_usd_per_day double precision, disabled boolean, revision bigint)
+    left join accounts known using (account_id)
+    where known.account_id is null or ${isNews}
+    order by account_id
     on conflict (account_id) do update
       set deployments = excluded.deployments, ai_usd_per_day = excluded.ai_usd_per_day,
         disabled = excluded.disabled, revision = excluded.revision
-      where known.revision < excluded.revision
-        or (known.revision = excluded.revision and known.ai_usd_per_day is distinct from excluded.ai_usd_per_day)`.execute(
-    db,
-  );
+      where ${isNews}`.execute(db);
 }
 
 /** Whether news of the account has come. */

@@ -17,6 +17,7 @@ import { activity } from './0055-activity.js';
 import { partsOfBlocks } from './0057-parts-of-blocks.js';
 import { moves } from './0058-moves.js';
 import { failedCode } from './0059-failed-code.js';
+import { accountWide } from './0060-account-wide.js';
 import { locksFirst } from './locks-first.js';
 
 /** In the order of their names; one that has been released is never changed. */
@@ -39,4 +40,5 @@ export const migrations: Record<string, Migration> = locksFirst({
   '0057_parts_of_blocks': partsOfBlocks,
   '0058_moves': moves,
   '0059_failed_code': failedCode,
+  '0060_account_wide': accountWide,
 });
