@@ -37,7 +37,7 @@ const backed = {
  * long they take, depends on the machine: `npm run test:release` has them, a landing has not.
  */
 const FAULTS = [
-  'e2e/tests/{ai-kills,cluster,console/live,database-failover,database-outage,full-disk,move-kills,payment-kills,schedule-faults,sdk-restart,slow-clients}.ext.test.ts',
+  'e2e/tests/{ai-kills,chaos,cluster,console/live,database-failover,database-outage,full-disk,move-kills,payment-kills,schedule-faults,sdk-restart,slow-clients}.ext.test.ts',
   'services/chain-pusher/tests/chaos.ext.test.ts',
   'services/runtime/tests/{payment-faults,execution-limits}.ext.test.ts',
   'packages/expressions/tests/work-limits.ext.test.ts',

@@ -8,8 +8,9 @@ import { makeWorldPaths, SECRET, type Visibility, type WorldPaths } from '../src
 import { type ApiAnswer, type ApiClient, apiClient } from '../src/api/api-client.js';
 import { type RoutedOperation, routedOperations } from '../src/api/routed-operations.js';
 
-/** The matrix asks more than a key may. */
-export const unlimited = { RATE_LIMITS: 'false' };
+const DAY_MS = String(86_400_000);
+/** The matrix asks more than a key may, and no sweep changes a row meanwhile. */
+export const unhurried = { RATE_LIMITS: 'false', CLAIM_GRACE_MS: DAY_MS, SCHEDULE_DRAFTS_MS: DAY_MS };
 const callerNames: readonly CallerName[] = ['owner', 'other', 'revoked', 'unscoped', 'nobody'];
 const visibilities: readonly Visibility[] = [
   { world: false, deployment: false },

@@ -3,13 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { askFor } from '../src/access/callers.js';
 import { makeWorldPaths } from '../src/access/world-paths.js';
 import { startSystem } from '../src/starting/start-system.js';
-import { accessMatrix, type Start, unlimited, writes } from './access-matrix-suite.js';
+import { accessMatrix, type Start, unhurried, writes } from './access-matrix-suite.js';
 
 describe('all in one', () => {
   const start: Start = async (cleanUp) => {
     const database = await createTestDatabase();
     cleanUp.push(() => database.drop());
-    return startSystem(database.url, unlimited);
+    return startSystem(database.url, unhurried);
   };
   accessMatrix(start, (system) => {
     // No chain has refused a push here: the chain-pusher's own tests retry and skip one.

@@ -1,7 +1,7 @@
 import { createTestDatabase, describeWithNats } from '@orrery/testing';
 import { startNatsServer } from '@orrery/testing/servers';
 import { startFiveProcesses } from '@orrery/testing/system';
-import { accessMatrix, unlimited } from './access-matrix-suite.js';
+import { accessMatrix, unhurried } from './access-matrix-suite.js';
 
 describeWithNats('five processes', () =>
   accessMatrix(async (cleanUp) => {
@@ -9,7 +9,7 @@ describeWithNats('five processes', () =>
     const database = await createTestDatabase();
     cleanUp.push(() => database.drop(), nats.stop);
     const env = {
-      ...unlimited,
+      ...unhurried,
       WEBHOOK_KEYS: '5a'.repeat(32),
       ORRERY_SIGNING_KEY: `orrery.test+${'5b'.repeat(32)}`,
     };

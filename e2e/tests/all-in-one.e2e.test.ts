@@ -51,7 +51,7 @@ describe('the all-in-one', () => {
     const [, address, token] = /^(\S+) -H "Authorization: Bearer (\w+)"$/.exec(words) ?? [];
     expect([address, token]).toEqual([`${url}/api/worlds`, key]);
     expect(await apiClient(url, key).get('/worlds')).toMatchObject({ status: 200, body: { success: true } });
-    expect((await fetch(`${url}/readyz`)).status).toBe(200);
+    await vi.waitFor(async () => expect((await fetch(`${url}/readyz`)).status).toBe(200));
     await expectSilentEnd(started, 'SIGTERM');
   });
 
@@ -115,7 +115,7 @@ describe('the all-in-one', () => {
     const again = async () => (await api.post(`${deployment}/execute`, training, keyed)).status;
     await vi.waitFor(async () => expect(await again()).toBe(200), { interval: 50 });
     expect((await api.get(`${deployment}/entity-instances/HORSE_1`)).body.data.revision).toBe(3);
-    expect((await fetch(`${url}/readyz`)).status).toBe(200);
+    await vi.waitFor(async () => expect((await fetch(`${url}/readyz`)).status).toBe(200));
     expect(await running.end('SIGTERM')).toBe(0);
   });
 

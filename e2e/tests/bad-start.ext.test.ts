@@ -16,7 +16,7 @@ import {
   startNode,
 } from '@orrery/testing/system';
 import { Client } from 'pg';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { startOldPostgres } from '../src/starting/old-postgres.js';
 import { allInOneVariables, processesOf, runAllInOne, startHere } from '../src/starting/start-here.js';
 
@@ -160,7 +160,7 @@ describe('the all-in-one refuses by one line and leaves nothing half-started', (
     expect(await refused('used')).toMatch(
       /^orrery: The data in .* is in use by process \d+: stop it first, or choose another data directory with ORRERY_DATA_DIR\.$/,
     );
-    expect((await fetch(`${first.url}/readyz`)).status).toBe(200);
+    await vi.waitFor(async () => expect((await fetch(`${first.url}/readyz`)).status).toBe(200));
   });
 
   it('a data directory that cannot be made', async () => {

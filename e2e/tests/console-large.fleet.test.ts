@@ -10,7 +10,7 @@ import { signInOnce, type WatchedPage, watchPage } from '../src/console/console-
 import { expectSound } from '../src/console/expect-sound.js';
 import { growthOf, type PageMemory, pageMemory } from '../src/console/page-memory.js';
 import { type SteadyStream, startSteadyStream } from '../src/console/steady-stream.js';
-import { startBrowser } from '../src/external/browse.js';
+import { openContext, startBrowser } from '../src/external/browse.js';
 import { describeWithProgram } from '../src/external/describe-with-program.js';
 import { runClients } from '../src/load/run-clients.js';
 import { type Started, startHere } from '../src/starting/start-here.js';
@@ -86,7 +86,7 @@ describeWithProgram('chromium', 'the console on a large deployment for a long ti
   }, 120_000);
 
   const open = async (place: string): Promise<WatchedPage> => {
-    const context = await browser.newContext({ viewport: { width: 1280, height: 860 } });
+    const context = await openContext(browser, { viewport: { width: 1280, height: 860 } });
     await context.addInitScript(signInOnce(server.key));
     const watched = await watchPage(context, server.url);
     await watched.page.goto(`${server.url}${place}`);

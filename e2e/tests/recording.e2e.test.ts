@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { appendFile, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startNode } from '@orrery/testing/system';
@@ -28,6 +28,9 @@ it('a program is recorded with what it was asked and what it answered, until it 
   const answer = await fetch(`http://127.0.0.1:${port}/a?b=c`, { method: 'POST', body: 'näïve' });
   expect(await answer.text()).toBe('two parts');
   await server.end('SIGKILL');
+  // As if it had been killed while it wrote.
+  const [file = ''] = await readdir(folder);
+  await appendFile(join(folder, file), '{"method":"GET","url":"/cut');
   const recorded = [];
   for await (const exchange of readRecording(folder)) recorded.push(exchange);
   expect(recorded).toEqual([

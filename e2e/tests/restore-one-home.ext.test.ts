@@ -28,7 +28,9 @@ async function startTwoHomes(resources: Resources) {
   const [first, second, directory] = ['first', 'second', 'directory'] as const;
   for (const name of [first, second, directory])
     await run('createdb', ['--maintenance-db', postgres.urlOf('postgres'), name]);
-  const env = { RUNTIME_DIRECTORY_URL: postgres.urlOf(directory), RATE_LIMITS: 'false' };
+  // Leases that no pause of a machine ends: the other home is not interrupted.
+  const unhurried = { RATE_LIMITS: 'false', LEASE_TTL_MS: '30000' };
+  const env = { RUNTIME_DIRECTORY_URL: postgres.urlOf(directory), ...unhurried };
   const databaseUrl = postgres.urlOf(first);
   const backends = { databaseUrl, natsUrl: nats.url, each: 1 };
   const fleet = resources.use('fleet', await startFleet(backends, env), SYSTEM_END_MS);

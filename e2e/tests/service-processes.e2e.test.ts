@@ -1,7 +1,7 @@
 import { createTestDatabase, describeWithNats, type TestDatabase } from '@orrery/testing';
 import { freePort, startNatsServer, type TestServer } from '@orrery/testing/servers';
 import type { ServiceName } from '@orrery/testing/system';
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest';
 import { healthOf, startService } from '../src/starting/start-service.js';
 
 const services = ['gateway', 'catalog', 'runtime', 'scheduler', 'chain-pusher'] as const;
@@ -51,9 +51,12 @@ describeWithNats(
       const { process, port, readyIs } = await start(name, bus.url);
       await bus.leave();
       await readyIs(503);
-      const away = await healthOf(port, '/readyz');
-      expect(away?.body.checks).toMatchObject({ [`${name} bus`]: { status: 'unavailable' } });
-      expect(away?.body.checks).toMatchObject({ [`${name} database`]: { status: 'ok' } });
+      await vi.waitFor(async () =>
+        expect((await healthOf(port, '/readyz'))?.body.checks).toMatchObject({
+          [`${name} bus`]: { status: 'unavailable' },
+          [`${name} database`]: { status: 'ok' },
+        }),
+      );
       expect((await healthOf(port, '/healthz'))?.status).toBe(200);
       await bus.comeBack();
       await readyIs(200);

@@ -15,6 +15,7 @@ import { findViolations } from '../src/invariants/find-violations.js';
 import type { Try } from '../src/load/operation.js';
 import { pooledClient } from '../src/load/pooled-client.js';
 import { startCounting } from '../src/load/start-counting.js';
+import { sharedBy, untilOwned } from '../src/load/until-owned.js';
 import { createWallet } from '../src/public/signing-wallet.js';
 import { buildRelease, PREVIOUS_RELEASE } from '../src/upgrade/build-release.js';
 import { counterWorld } from '../src/worlds/counter-world.js';
@@ -53,7 +54,9 @@ function suite(): void {
     const programOf = (name: string) => release?.programOf(name) ?? '';
     const old = { programOf, command: programOf('orrery'), each: 1 };
     const backends = { databaseUrl: database.url, natsUrl: nats.url };
-    fleet = resources.use('fleet', await startFleet({ ...backends, ...old }, { RATE_LIMITS: 'false' }));
+    // Leases that no pause of a machine ends: no call is interrupted.
+    const env = { RATE_LIMITS: 'false', LEASE_TTL_MS: '30000' };
+    fleet = resources.use('fleet', await startFleet({ ...backends, ...old }, env));
   });
   afterAll(() => resources.release());
 
@@ -84,6 +87,8 @@ function suite(): void {
       await goOn();
     }
     // Two of each: an old one and a new one.
+    await untilOwned(fleet.databaseUrl, sharedBy(2));
+    await goOn();
     await runs();
     expect(counting.interruptions()).toEqual([]);
     for (const old of olds) {

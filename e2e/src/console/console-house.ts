@@ -3,7 +3,7 @@ import { holding } from '@orrery/service-kit';
 import { PATIENT } from '@orrery/testing';
 import { type System, startAllInOne } from '@orrery/testing/system';
 import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
-import { startBrowser } from '../external/browse.js';
+import { openContext, startBrowser } from '../external/browse.js';
 
 /** A system, a browser, and a second client that does things while the browser looks. */
 export interface ConsoleHouse extends AsyncDisposable {
@@ -30,7 +30,7 @@ export const startConsoleHouse = (
     resources.add('browser', () => browser.close());
     const { url, key } = system;
     const open = async (path: string, { key: given = key, ...options }: OpenOptions = {}) => {
-      const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, ...options });
+      const context = await openContext(browser, { viewport: { width: 1280, height: 860 }, ...options });
       if (given !== null) await context.addInitScript(signInOnce(given));
       const watched = await watchPage(context, url);
       await watched.page.goto(`${url}/console${path}`);
@@ -71,8 +71,6 @@ export async function watchPage(context: BrowserContext, origin: string): Promis
     const isAnswer = message.text().startsWith('Failed to load resource');
     if (message.type() === 'error' && !isAnswer) faults.push(`console: ${message.text()}`);
   });
-  // What a page shows in half a second takes a busy machine twenty times as long.
-  context.setDefaultTimeout(100_000);
   const page = await context.newPage();
   return { page, faults, [Symbol.asyncDispose]: () => context.close() };
 }

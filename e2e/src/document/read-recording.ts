@@ -6,8 +6,9 @@ import { operationAt, type RoutedOperation } from '../api/routed-operations.js';
 /** Every exchange that was recorded in a folder, one after the other. */
 export async function* readRecording(folder: string): AsyncGenerator<Exchange> {
   for (const name of await readdir(folder)) {
-    const lines = (await readFile(join(folder, name), 'utf8')).split('\n');
-    for (const line of lines) if (line !== '') yield JSON.parse(line);
+    // What follows the last end of a line is nothing, or what a process was writing when it was killed.
+    const lines = (await readFile(join(folder, name), 'utf8')).split('\n').slice(0, -1);
+    for (const line of lines) yield JSON.parse(line);
   }
 }
 

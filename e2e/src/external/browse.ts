@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { listen } from '@orrery/testing/servers';
-import { type Browser, chromium } from 'playwright-core';
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium } from 'playwright-core';
 import { findProgram } from './describe-with-program.js';
 
 /** The machine's Chromium, without a window. */
@@ -10,6 +10,19 @@ export function startBrowser(): Promise<Browser> {
   if (executablePath === undefined)
     throw new Error('chromium is missing; on Debian: apt-get install chromium');
   return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+}
+
+/** What a page shows in half a second takes a busy machine twenty times as long, and more. */
+const PATIENCE_MS = 100_000;
+
+/** A profile of its own, whose pages are waited for with patience. */
+export async function openContext(
+  browser: Browser,
+  options: BrowserContextOptions = {},
+): Promise<BrowserContext> {
+  const context = await browser.newContext(options);
+  context.setDefaultTimeout(PATIENCE_MS);
+  return context;
 }
 
 export interface BrowseOptions {

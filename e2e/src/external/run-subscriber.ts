@@ -1,5 +1,5 @@
 import { execFile, spawn } from 'node:child_process';
-import { access } from 'node:fs/promises';
+import { access, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
@@ -23,6 +23,8 @@ export interface Program {
 
 const examples = join(repositoryRoot, 'examples', 'subscriber');
 const run = promisify(execFile);
+/** How long an installation may take, in milliseconds. */
+const PYPI_MS = 60_000;
 
 /** The program in TypeScript, as a file that any Node runs. */
 export async function typescriptProgram(folder: string): Promise<string[]> {
@@ -43,10 +45,14 @@ export async function pythonProgram(): Promise<Program | undefined> {
     () => true,
     () => false,
   );
-  const pip = ['-m', 'pip', 'install', '--quiet', '--no-deps', '--target', packages, 'nats-py==2.15.0'];
+  const once = ['--retries', '0', '--timeout', '5', '--disable-pip-version-check'];
+  const pip = ['-m', 'pip', 'install', '--quiet', ...once, '--no-deps', '--target', packages];
   try {
-    if (!there) await run('python3', pip);
+    // Where a network drops packets, time alone says that PyPI cannot be reached.
+    if (!there) await run('python3', [...pip, 'nats-py==2.15.0'], { timeout: PYPI_MS });
   } catch (error) {
+    // An installation that was cut off is no installation.
+    await rm(packages, { recursive: true, force: true });
     process.stdout.write(
       `SKIPPED, no PyPI: the subscriber in Python is not run (${(error as Error).message})\n`,
     );

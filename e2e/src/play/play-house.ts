@@ -7,7 +7,7 @@ import nacl from 'tweetnacl';
 import type { Hex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { type WatchedPage, watchPage } from '../console/console-house.js';
-import { startBrowser } from '../external/browse.js';
+import { openContext, startBrowser } from '../external/browse.js';
 import { startPaidHouse, startSolanaHouse } from '../public/paid-house.js';
 import { SYSTEM_END_MS } from '../starting/start-system.js';
 
@@ -37,7 +37,7 @@ const startHouse = <Paid extends AsyncDisposable & { readonly system: System }>(
     const { url } = paid.system;
     const open = async (path: string, options: OpenOptions = {}): Promise<WatchedPage> => {
       const { extensions = {}, prepare, ...rest } = options;
-      const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, ...rest });
+      const context = await openContext(browser, { viewport: { width: 1280, height: 860 }, ...rest });
       await addExtensions(context, extensions);
       await prepare?.(context);
       const watched = await watchPage(context, url);

@@ -10,7 +10,6 @@ export const IS_OF_TWO = SHAPE === 'two-of-each' || HAS_TWO_HOMES;
  */
 export const OF_ONE_SHAPE: Readonly<Record<string, string>> = {
   'all-in-one': 'the all-in-one itself: its start, its end, its folder',
-  chaos: 'an installation of its own, with two of each service and faults',
   'chaos-checker': 'the checker of chaos, on a database that an all-in-one has filled',
   'console/run': 'worlds that the sampler of the all-in-one decides',
   'contract-check': 'the check of answers, without any system',

@@ -21,9 +21,7 @@ export async function startService(
   const env = { DATABASE_URL, NATS_URL, PORT: '0', HEALTH_PORT: String(port) };
   const process = startNode(builtProgram(name), env);
   const readyIs = (status: number) =>
-    vi.waitFor(async () => expect((await healthOf(port, '/readyz'))?.status).toBe(status), {
-      timeout: 60_000,
-    });
+    vi.waitFor(async () => expect((await healthOf(port, '/readyz'))?.status).toBe(status));
   await readyIs(200).catch(async (error: unknown) => {
     await process[Symbol.asyncDispose]();
     throw error;

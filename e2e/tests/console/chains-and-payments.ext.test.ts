@@ -20,8 +20,6 @@ import type { MadeDeployment } from '../../src/worlds/make-world.js';
 import { publicWorld } from '../../src/worlds/public-world.js';
 import { PRICE, RECEIVER, sellToasts } from '../../src/worlds/toasts.js';
 
-const slowly = { timeout: 60_000 };
-
 describeWithProgram('chromium', "chains and payments in a deployment's console", () => {
   let house: ConsoleHouse;
   let chain: RefusingChain;
@@ -67,7 +65,7 @@ describeWithProgram('chromium', "chains and payments in a deployment's console",
     const row = (number: number) => page.getByRole('row', { name: new RegExp(`^local #${number}`) });
     await row(1)
       .getByText(/^(confirmed|finalized)$/)
-      .waitFor(slowly);
+      .waitFor();
     expect(
       await row(1)
         .getByTitle(/^0x[0-9a-f]{64}$/)
@@ -79,7 +77,7 @@ describeWithProgram('chromium', "chains and payments in a deployment's console",
 
     chain.isRefusing = true;
     const { seq: refused } = await execute();
-    await row(2).getByText('exceeds block gas limit').waitFor(slowly);
+    await row(2).getByText('exceeds block gas limit').waitFor();
     await row(2).getByRole('button', { name: 'Skip' }).waitFor();
     await expectSound(watched);
     chain.isRefusing = false;
@@ -88,11 +86,11 @@ describeWithProgram('chromium', "chains and payments in a deployment's console",
       .click();
     await row(2)
       .getByText(/^(confirmed|finalized)$/)
-      .waitFor(slowly);
+      .waitFor();
 
     chain.isRefusing = true;
     const { seq: skipped } = await execute();
-    await row(3).getByText('exceeds block gas limit').waitFor(slowly);
+    await row(3).getByText('exceeds block gas limit').waitFor();
     await row(3).getByRole('button', { name: 'Skip' }).click();
     await page.getByRole('dialog').getByText(`Only the digest of entry ${skipped} goes to local`).waitFor();
     await expectSound(watched);
@@ -100,7 +98,7 @@ describeWithProgram('chromium', "chains and payments in a deployment's console",
     await confirmInDialog(page, 'Skip');
     await row(3)
       .getByText(/^(confirmed|finalized)$/)
-      .waitFor(slowly);
+      .waitFor();
     await row(3).getByText('only its digest goes on-chain').waitFor();
     expect(watched.faults).toEqual([]);
   });
@@ -163,7 +161,7 @@ describeWithProgram('chromium', "chains and payments in a deployment's console",
     await using watched = await house.open(`${world.path}/payments`);
     const { page } = watched;
     const row = page.getByRole('row').filter({ hasText: 'toast' });
-    await row.getByText('settled').waitFor(slowly);
+    await row.getByText('settled').waitFor();
     await row.getByText('0.01', { exact: true }).waitFor();
     await row.getByTitle(payerAddress).waitFor();
     await row.getByRole('link', { name: /opens the block explorer/ }).waitFor();

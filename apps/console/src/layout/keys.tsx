@@ -36,7 +36,7 @@ export function Keys() {
         setOpened('palette');
       }
       if (!areOn || ctrlKey || metaKey || altKey || event.defaultPrevented || isTyping(target)) return;
-      const shortcut = press(key, shortcutsNow());
+      const shortcut = press(event, shortcutsNow());
       if (shortcut === undefined) return;
       event.preventDefault();
       shortcut.run();

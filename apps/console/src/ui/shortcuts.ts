@@ -52,15 +52,18 @@ export const useKeysAreOn = (): boolean =>
 /** How long the second key of two may take, in milliseconds. */
 const PAUSE_MS = 1000;
 
+/** A press of a key, and when it happened: a busy page hears of it later. */
+type KeyPress = Pick<KeyboardEvent, 'key' | 'timeStamp'>;
+
 /** Takes keys one after the other; says which shortcut they are, if they are one. */
-export function createKeySequence(now: () => number = Date.now) {
-  let first: { key: string; at: number } | undefined;
-  return (key: string, shortcuts: readonly Shortcut[]): Shortcut | undefined => {
-    const isSecond = first !== undefined && now() - first.at <= PAUSE_MS;
+export function createKeySequence() {
+  let first: KeyPress | undefined;
+  return ({ key, timeStamp }: KeyPress, shortcuts: readonly Shortcut[]): Shortcut | undefined => {
+    const isSecond = first !== undefined && timeStamp - first.timeStamp <= PAUSE_MS;
     const typed = isSecond ? `${first?.key} ${key}` : key;
     const found = shortcuts.find(({ keys }) => keys === typed) ?? shortcuts.find(({ keys }) => keys === key);
     const begins = found === undefined && shortcuts.some(({ keys }) => keys.startsWith(`${key} `));
-    first = begins ? { key, at: now() } : undefined;
+    first = begins ? { key, timeStamp } : undefined;
     return found;
   };
 }

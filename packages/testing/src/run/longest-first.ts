@@ -14,7 +14,6 @@ const LONGEST = [
   'payment-kills.ext',
   'follow-journal.int',
   'pages.e2e',
-  'chaos.e2e',
   'access-matrix.e2e',
 ];
 

@@ -12,16 +12,19 @@ export interface BalancedServer {
 
 /**
  * Gives connections to the servers that are ready, in turns, and to the next one where a server refuses: a load balancer of
- * TCP (level 4), which neither reads requests nor repeats any.
+ * TCP (level 4), which neither reads requests nor repeats any. While none is ready it tries them all, as others do: a pause of
+ * the whole machine makes each of them say so for a moment.
  */
 export function startBalancer(servers: () => readonly BalancedServer[]): Promise<Listening> {
   let turn = 0;
   const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (client) => {
     ignoreErrors(client);
-    const ready = servers().filter((one) => one.isReady());
+    const all = servers();
+    const ready = all.filter((one) => one.isReady());
+    const taking = ready.length > 0 ? ready : all;
     turn += 1;
-    const from = turn % Math.max(1, ready.length);
-    void join(client, [...ready.slice(from), ...ready.slice(0, from)]);
+    const from = turn % Math.max(1, taking.length);
+    void join(client, [...taking.slice(from), ...taking.slice(0, from)]);
   });
   return listen(server);
 }
