@@ -289,11 +289,40 @@ describe('accounts that are compared', () => {
         [1, 2, 3].map((id) => stateOf(id)),
       );
     });
-    const waiting = await db
-      .selectFrom('lanes')
-      .select('deployment')
-      .where('wait_until', 'is not', null)
-      .execute();
-    expect(waiting.map(({ deployment }) => deployment).toSorted()).toEqual(['b', 'c', 'd']);
+    expect(await due()).toEqual(['a']);
+  });
+
+  it('do not have lanes tried again that would wait anew, which would keep others from their turns', async () => {
+    const names = ['x1', 'x2', 'x3', 'y'];
+    for (const name of names) {
+      await lane(name, 1);
+      await db
+        .insertInto('deployments')
+        .values({ address: name, account_id: name === 'y' ? 8 : 7 })
+        .execute();
+    }
+    const of = (accountId: number, pushesPerDay: number, revision = 1) => ({
+      ...{ accountId, disabled: false, quotas: { pushesPerDay }, revision },
+    });
+    await storeAccounts(db, [of(7, 0), of(8, 0)]);
+    await sql`update lanes set waits_for = 'quota_exceeded', wait_until = now()`.execute(db);
+    // One turn is enough for all of an account, and for none of another.
+    await claim(5, 'x2');
+    expect(await due()).toEqual(['y']);
+    await claim(6, 'y');
+    await storeAccounts(db, [of(7, 0), of(8, 0)]);
+    expect(await due()).toEqual([]);
+    await storeAccounts(db, [of(7, 1, 2), of(8, 0)]);
+    expect(await due()).toEqual(['x1', 'x2', 'x3']);
   });
 });
+
+/** The lanes that may have a turn. */
+async function due(): Promise<string[]> {
+  const rows = await db
+    .selectFrom('lanes')
+    .select('deployment')
+    .where(sql<boolean>`wait_until <= now()`)
+    .execute();
+  return rows.map(({ deployment }) => deployment).toSorted();
+}

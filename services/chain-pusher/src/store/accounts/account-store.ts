@@ -1,7 +1,7 @@
 import type { AccountState } from '@orrery/contracts';
 import { sql } from 'kysely';
 import { withinGrant } from '../../core/pushes/batch.js';
-import type { Db, Trx } from '../tables/schema.js';
+import type { Db, Lane, Trx } from '../tables/schema.js';
 
 /** A process of the release before stores a revision without saying whether it is disabled. `excluded`: what is told of it. */
 const isNews = sql`
@@ -11,7 +11,7 @@ const isNews = sql`
 /**
  * Stores of different accounts their quotas of pushes, and whether they are disabled, each unless a newer revision is stored
  * already. Rows that stay as they are are not locked: `on conflict` alone would write to each. What waits for a quota is tried
- * again.
+ * again where some is left.
  */
 export async function storeAccounts(db: Db, states: readonly AccountState[]): Promise<void> {
   const told = states.map(({ accountId, quotas, disabled, revision }) => ({
@@ -34,16 +34,48 @@ export async function storeAccounts(db: Db, states: readonly AccountState[]): Pr
   );
 }
 
-/** Lanes that wait for a quota are tried again. One that is locked is being tried: it is met at the next comparison. */
+/** The account has pushes left in this UTC day, or no quota. */
+const HAS_LEFT = sql`accounts.pushes_per_day is null or accounts.pushes_per_day > coalesce((select pushes from push_usage
+  where push_usage.account_id = accounts.account_id and day = (now() at time zone 'utc')::date), 0)`;
+
+/**
+ * Lanes that wait for a quota are tried again where the account has some left, behind the lanes that wait for their turn: strangers
+ * may have many that wait. One that is locked is being tried: it is met at the next comparison.
+ */
 async function tryAgain(db: Db, accountIds: readonly number[]): Promise<void> {
   await sql`
     with waiting as materialized (
-      select lanes.deployment, lanes.chain from lanes join deployments on deployments.address = lanes.deployment
-      where deployments.account_id = any(${[...accountIds]}::bigint[]) and lanes.waits_for = 'quota_exceeded'
+      select lanes.deployment, lanes.chain from accounts
+        join deployments on deployments.account_id = accounts.account_id
+        join lanes on lanes.deployment = deployments.address
+      where accounts.account_id = any(${[...accountIds]}::bigint[]) and lanes.waits_for = 'quota_exceeded' and (${HAS_LEFT})
       for update of lanes skip locked
     )
-    update lanes set wait_until = null, waits_for = null
+    update lanes set wait_until = now(), waits_for = null
     from waiting where lanes.deployment = waiting.deployment and lanes.chain = waiting.chain`.execute(db);
+}
+
+/** Lanes of an account whose quota is used up that wait together, with one turn. */
+const WAIT_TOGETHER = 1000;
+
+/** Lets a lane wait for the next UTC day, and the account's others of the chain that are due after such a wait. */
+export async function waitForQuota(
+  trx: Trx,
+  { deployment, chain }: Lane,
+  account: number | null,
+): Promise<void> {
+  await sql`
+    with due as materialized (
+      select lanes.deployment from lanes join deployments on deployments.address = lanes.deployment
+      where lanes.chain = ${chain} and deployments.account_id = ${account} and lanes.waits_for = 'quota_exceeded'
+        and lanes.wait_until <= now() and lanes.deployment <> ${deployment}
+      limit ${WAIT_TOGETHER} for update of lanes skip locked
+    )
+    update lanes set waits_for = 'quota_exceeded',
+      wait_until = (date_trunc('day', now() at time zone 'utc') + interval '1 day') at time zone 'utc'
+    where chain = ${chain} and (deployment = ${deployment} or deployment in (select deployment from due))`.execute(
+    trx,
+  );
 }
 
 /**

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { PUSHES_PER_TRANSACTION, withinBytes } from '../../core/pushes/batch.js';
-import { withinQuota } from '../accounts/account-store.js';
+import { waitForQuota, withinQuota } from '../accounts/account-store.js';
 import { freeNonces, type NonceTerms } from '../submissions/nonces.js';
 import type { Lane, Trx } from '../tables/schema.js';
 
@@ -46,13 +46,7 @@ async function claimBatch(trx: Trx, terms: NonceTerms, lane: LaneRow, nonces: ()
   const known = unread < 0 ? rows : rows.slice(0, unread);
   const allowed = await withinQuota(trx, lane.account_id, withinBytes(known));
   const end = allowed.at(-1);
-  if (end === undefined) {
-    await sql`
-      update lanes set waits_for = 'quota_exceeded',
-        wait_until = (date_trunc('day', now() at time zone 'utc') + interval '1 day') at time zone 'utc'
-      where deployment = ${deployment} and chain = ${chain}`.execute(trx);
-    return;
-  }
+  if (end === undefined) return waitForQuota(trx, { deployment, chain }, lane.account_id);
   const { id } = await trx
     .insertInto('attempts')
     .values({ chain, signer, nonce: nonces(), deployment, from_number: sent + 1, to_number: end.number })
