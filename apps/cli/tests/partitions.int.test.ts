@@ -3,7 +3,7 @@ import { Resources } from '@orrery/service-kit';
 import { PATIENT } from '@orrery/testing';
 import { query, withClient } from '@orrery/testing/servers';
 import { expect, it, vi } from 'vitest';
-import { prepareTwo } from './two-databases.js';
+import { prepareTwo, runIn } from './two-databases.js';
 
 /** The address for a connection under a name: that of `OPERATOR` is taken for a command's. */
 function under(name: string, address: string): string {
@@ -11,6 +11,9 @@ function under(name: string, address: string): string {
   url.searchParams.set('application_name', name);
   return url.href;
 }
+
+/** What a slow machine adds. */
+const BETWEEN_STEPS = / of \d+ entries| are carried$|: waits |tries again$/;
 
 it('moves a partition to another database, undoes it and deletes what is left', async () => {
   await using resources = new Resources(PATIENT);
@@ -35,7 +38,7 @@ it('moves a partition to another database, undoes it and deletes what is left', 
   await query(first.url, `alter database ${name} allow_connections true`);
   expect(broken).toMatch(/^A database went away, .*: run it again, it goes on from where it was\.$/);
   const said = await run('npx orrery partitions move 5 --to 2');
-  expect(said.filter((line) => !/ of \d+ entries/.test(line))).toEqual([
+  expect(said.filter((line) => !BETWEEN_STEPS.test(line))).toEqual([
     'partition 5: noted in the directory; waits until those who write at the source now have committed',
     'partition 5: its rows are published',
     'partition 5: rows are copied while its deployments are executed',
@@ -51,7 +54,9 @@ it('moves a partition to another database, undoes it and deletes what is left', 
   expect(await run('npx orrery partitions move 5 --to 2 --abort')).toEqual([
     'The partition 5 has moved: move it back instead, after --clean.',
   ]);
-  expect(await run('npx orrery partitions move 5 --to 2 --clean')).toEqual(['partition 5: 1 rows deleted']);
+  expect((await run('npx orrery partitions move 5 --to 2 --clean')).at(-1)).toBe(
+    'partition 5: 1 rows deleted',
+  );
   expect(await run('npx orrery partitions move 1 3')).toEqual([
     'Say where to: --to with a name, or --to-url with an address.',
   ]);
@@ -123,4 +128,49 @@ it('watches a move that is undone, and says when nobody carries one on', async (
   });
   for (const wish of ['--abort', '--clean'])
     expect(await run(`${watch} ${wish}`)).toEqual(['One of --abort, --clean and --watch.']);
+});
+
+it('says after a restore of the directory where a partition is, and lets nothing be lost', async () => {
+  await using resources = new Resources(PATIENT);
+  const { first, second, env, run } = await prepareTwo(resources);
+  const atSecond = runIn({ ...env, DATABASE_URL: second.url, DATABASE_URL_1: first.url });
+  expect((await run('npx orrery partitions move 5 --to 2')).at(-1)).toBe('partition 5: moved');
+  await query(second.url, `update runtime.journal_heads set seq = 2, hash = 'later'`);
+  const restore = async (isMoving: boolean) => {
+    await query(
+      first.url,
+      `update directory.homes set generation = 1, database = (select id from directory.databases where name = '1')`,
+    );
+    if (!isMoving) await query(first.url, 'delete from directory.moves');
+  };
+  const accept = 'npx orrery database accept-restored';
+  await restore(true);
+  expect(await run(accept)).toEqual([
+    'partition 5: on its way to 2; `orrery partitions move 5 --to 2` ends that',
+    'nothing else was to be accepted',
+  ]);
+  expect(await run('npx orrery partitions move 5 --to 2 --abort')).toEqual([
+    expect.stringMatching(/^The target has what the source lacks of the partition 5: 1 entries or more/),
+  ]);
+  await restore(false);
+  expect(await run(accept)).toEqual([
+    'partition 5: in the database 2, to which it moved before the directory was restored; `orrery partitions move 5 --to 2` tells the directory so',
+    'nothing else was to be accepted',
+  ]);
+  const { DATABASE_URL_2: _, ...alone } = env;
+  expect((await runIn(alone)(accept))[0]).toBe(
+    'partition 5: not in the database, which was restored to before it came, and others were not asked: set DATABASE_URL_2 and run this again; it is not served',
+  );
+  expect(await atSecond(accept)).toEqual([
+    'partition 5: in this database, and in 1 by the directory; `DATABASE_URL="$DATABASE_URL_1" orrery partitions move 5 --to 2` says which of both has more, and lets it live here where only this one has it',
+    'nothing else was to be accepted',
+  ]);
+  expect((await run('npx orrery partitions move 5 --to 2')).at(-1)).toBe('partition 5: moved');
+  expect((await run(accept)).at(-1)).toMatch(/agree: nothing was to be accepted$/);
+  expect(await query(second.url, 'select seq from runtime.journal_heads')).toEqual([{ seq: '2' }]);
+  for (const [wish, answer] of [
+    ['--discard-target', '--discard-target goes with --abort.'],
+    ['--discard-source --clean', '--discard-source goes with a move alone.'],
+  ] as const)
+    expect(await run(`npx orrery partitions move 5 --to 2 ${wish}`)).toEqual([answer]);
 });

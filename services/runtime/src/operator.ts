@@ -11,15 +11,17 @@ export {
 } from './store/deployments/account-store.js';
 export { askElsewhere, findElsewhere, isDoneElsewhere } from './store/deployments/pauses-elsewhere.js';
 export { finishUpgrade } from './store/journal/journal-form.js';
+export { acceptDisagreements } from './store/leases/accept-restored.js';
 export {
   addDatabase,
   isDatabaseNamed,
   listDatabases,
 } from './store/leases/add-database.js';
-export { acceptDisagreements, lastingDisagreements } from './store/leases/homes.js';
+export { keptHere, lastingDisagreements } from './store/leases/homes.js';
 export { listPartitions, type PartitionRow } from './store/leases/list-partitions.js';
 export { lookAtMove, type MoveView, OPERATOR } from './store/leases/moves/look-at-move.js';
 export { moveEmptyPartition } from './store/leases/moves/move-empty.js';
+export type { MoveNews } from './store/leases/moves/move-news.js';
 export {
   abortMove,
   cleanMoved,
@@ -30,6 +32,7 @@ export {
 export type { MoveProgress } from './store/leases/moves/wait-for-target.js';
 export { openDirectory } from './store/leases/open-directory.js';
 export { type PartitionLoad, type ProposedMove, proposeMoves } from './store/leases/propose-moves.js';
+export { type Absent, absentPartitions, strayedPartitions } from './store/leases/strayed-partitions.js';
 export type { DirectoryDb } from './store/tables/directory.js';
 export type { Db as RuntimeDb, RuntimeSchema } from './store/tables/schema.js';
 

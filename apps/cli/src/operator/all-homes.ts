@@ -1,9 +1,11 @@
 import {
+  type DirectoryDb,
   isDatabaseNamed,
   listDatabases,
   listPartitions,
   openRuntimeDatabase,
   type PartitionRow,
+  type RuntimeDb,
 } from '@orrery/runtime/operator';
 import { StartupError } from '@orrery/service-kit';
 import type { CommandContext } from '../terminal/context.js';
@@ -32,23 +34,26 @@ export async function listInAll(
   const databases = (await listDatabases(directory)).map(({ name }) => name);
   const unknown: string[] = [];
   let own: string | undefined;
-  let partitions = await listPartitions(runtime, directory);
+  const list = (db: RuntimeDb) => listPartitions(db, directory);
+  let partitions = await list(runtime);
   for (const name of databases) {
     const databaseUrl = databaseIn(env, addressVariable(name));
     if (await isDatabaseNamed(runtime, directory, name)) own = name;
-    else if (databaseUrl) partitions = merge(partitions, await listElsewhere(databaseUrl, name, directory));
+    else if (databaseUrl) partitions = merge(partitions, await atNamed(databaseUrl, name, directory, list));
     else unknown.push(name);
   }
   return { databases, own, unknown, partitions };
 }
 
-async function listElsewhere(
+/** Works at another database. @throws StartupError where it is not the one that the directory names so */
+export async function atNamed<T>(
   databaseUrl: string,
   name: string,
-  directory: OpenHome['directory'],
-): Promise<PartitionRow[]> {
+  directory: DirectoryDb,
+  work: (db: RuntimeDb) => Promise<T>,
+): Promise<T> {
   await using other = await openRuntimeDatabase({ databaseUrl, logger: commandLogger(), maxConnections: 1 });
-  if (await isDatabaseNamed(other.db, directory, name)) return await listPartitions(other.db, directory);
+  if (await isDatabaseNamed(other.db, directory, name)) return await work(other.db);
   throw new StartupError(
     `${addressVariable(name)} has the address of another database than the directory names ${name}.`,
   );

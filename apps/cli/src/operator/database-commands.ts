@@ -6,7 +6,6 @@ import { migrations as runtime } from '@orrery/runtime/migrations';
 import {
   acceptDisagreements,
   finishUpgrade,
-  lastingDisagreements,
   openDirectory,
   openRuntimeDatabase,
 } from '@orrery/runtime/operator';
@@ -16,6 +15,8 @@ import type { Command } from 'commander';
 import type { CommandContext } from '../terminal/context.js';
 import { formatRows } from '../terminal/format-rows.js';
 import { directoryOf, openHome } from './open-home.js';
+import { partitionsElsewhere } from './partitions-elsewhere.js';
+import { asAdvice } from './passing-failures.js';
 import { commandLogger, databaseIn, withDatabase } from './with-database.js';
 
 /** The schema of each service, and what brings it up to date. */
@@ -51,18 +52,14 @@ export function addDatabaseCommands(program: Command, context: CommandContext): 
     .action(() => acceptRestored(context));
 }
 
-async function acceptRestored({ env, write }: CommandContext): Promise<void> {
-  await withDatabase(env, openHome(env), async ({ runtime, directory }) => {
-    const accepted = await acceptDisagreements(runtime, directory);
-    const left = await lastingDisagreements(runtime, directory);
-    const absent = left.flatMap(({ partition, here }) => (here === 0 ? [partition] : []));
-    if (absent.length > 0)
-      write(
-        `not in the database, which was restored to before they came, and not served: partitions ${absent.join(', ')}`,
-      );
+const acceptRestored = ({ env, write }: CommandContext): Promise<void> =>
+  withDatabase(env, openHome(env), async (home) => {
+    const accepted = await acceptDisagreements(home.runtime, home.directory);
+    const elsewhere = await partitionsElsewhere(env, home);
+    for (const line of elsewhere) write(line);
     if (accepted.length === 0)
       return write(
-        absent.length > 0
+        elsewhere.length > 0
           ? 'nothing else was to be accepted'
           : 'the database and the directory agree: nothing was to be accepted',
       );
@@ -73,8 +70,7 @@ async function acceptRestored({ env, write }: CommandContext): Promise<void> {
     }));
     write(formatRows(rows, ['partition', 'database', 'directory']));
     write(`accepted as the database has it: ${accepted.length} partitions`);
-  });
-}
+  }).catch((error: unknown) => Promise.reject(asAdvice(error)));
 
 async function migrateAll({ env, write }: CommandContext): Promise<void> {
   const url = databaseIn(env);

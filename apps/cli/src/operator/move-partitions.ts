@@ -1,4 +1,3 @@
-import { classifyPostgresError } from '@orrery/database';
 import {
   abortMove,
   cleanMoved,
@@ -11,8 +10,9 @@ import {
 import { StartupError, systemClock } from '@orrery/service-kit';
 import type { CommandContext } from '../terminal/context.js';
 import { addressVariable } from './all-homes.js';
-import { progressText, STEP_TEXTS } from './move-texts.js';
+import { newsText, progressText, STEP_TEXTS } from './move-texts.js';
 import { openHome } from './open-home.js';
+import { asAdvice } from './passing-failures.js';
 import { watchMove } from './watch-move.js';
 import { commandLogger, databaseIn, withDatabase } from './with-database.js';
 
@@ -24,6 +24,8 @@ export interface MoveWishes {
   readonly abort?: true;
   readonly clean?: true;
   readonly watch?: true;
+  readonly discardTarget?: true;
+  readonly discardSource?: true;
 }
 
 /** `orrery partitions move`: from the runtime's database to another one, each after the other. @throws StartupError */
@@ -32,19 +34,6 @@ export const movePartitions = (
   numbers: readonly string[],
   wishes: MoveWishes,
 ): Promise<void> => move(context, numbers, wishes).catch((error: unknown) => Promise.reject(asAdvice(error)));
-
-/** Failures that say nothing of the move: a database went away, or had no time. */
-const PASSING: readonly string[] = ['unavailable', 'unknown_outcome', 'conflict', 'timeout'];
-
-/** What is done already is found in the databases by the next run. */
-function asAdvice(error: unknown): unknown {
-  if (error instanceof StartupError || !PASSING.includes(classifyPostgresError(error).kind)) return error;
-  const reason = error instanceof Error ? error.message : String(error);
-  return new StartupError(
-    `A database went away, or did not answer in time (${reason}): run it again, it goes on from where it was.`,
-    { cause: error },
-  );
-}
 
 async function move(
   { env, write }: CommandContext,
@@ -55,6 +44,9 @@ async function move(
   const databaseUrl = wishes.toUrl ?? addressOf(env, wishes.to);
   if ([wishes.abort, wishes.clean, wishes.watch].filter((wish) => wish).length > 1)
     throw new StartupError('One of --abort, --clean and --watch.');
+  if (wishes.discardTarget && !wishes.abort) throw new StartupError('--discard-target goes with --abort.');
+  if (wishes.discardSource && (wishes.abort || wishes.clean || wishes.watch))
+    throw new StartupError('--discard-source goes with a move alone.');
   if (wishes.watch && partitions.length > 1) throw new StartupError('Watch one partition.');
   const applicationName = wishes.watch ? 'orrery-watch' : OPERATOR;
   const open = openHome(env, applicationName);
@@ -72,7 +64,11 @@ async function move(
     for (const partition of partitions) {
       const sourceUrl = wishes.fromUrl ?? from;
       const between = { source, target: target.db, directory, partition, sourceUrl, clock: systemClock };
-      await carryOut({ ...between, ...tellingOf(partition, write) }, wishes, write);
+      const discarding = {
+        discardTarget: wishes.discardTarget === true,
+        discardSource: wishes.discardSource === true,
+      };
+      await carryOut({ ...between, ...discarding, ...tellingOf(partition, write) }, wishes, write);
     }
   });
 }
@@ -109,24 +105,32 @@ function addressOf(env: CommandContext['env'], name: string | undefined): string
   throw new StartupError(`Set ${variable} to the address of the database ${name}, or give it with --to-url.`);
 }
 
+/** News come as often as there is something: one a second is shown. */
+const NEWS_MS = 1000;
+
 function tellingOf(
   partition: number,
   write: CommandContext['write'],
-): Required<Pick<MoveOptions, 'onStep' | 'onProgress'>> {
-  let [copiedFrom, fencedAt] = [0, 0];
+): Required<Pick<MoveOptions, 'onStep' | 'onProgress' | 'onNews'>> {
+  let [copiedFrom, toldAt] = [0, performance.now()];
+  const tell = (text: string) => write(`partition ${partition}: ${text}`);
   return {
-    onStep: (step) => {
-      const now = performance.now();
-      if (step === 'subscribed') copiedFrom = now;
-      if (step === 'fenced') fencedAt = now;
+    onStep: (step, ownerlessMs) => {
+      if (step === 'subscribed') copiedFrom = performance.now();
       if (step === 'ended') return;
-      const text =
-        step === 'switched'
-          ? `it lives there, after ${Math.round(now - fencedAt)} ms without owner`
-          : STEP_TEXTS[step];
-      write(`partition ${partition}: ${text}`);
+      tell(step === 'switched' ? switchedText(ownerlessMs) : STEP_TEXTS[step]);
     },
-    onProgress: (progress) =>
-      write(`partition ${partition}: ${progressText(progress, performance.now() - copiedFrom)}`),
+    onProgress: (progress) => tell(progressText(progress, performance.now() - copiedFrom)),
+    onNews: (news) => {
+      const now = performance.now();
+      if (now - toldAt < NEWS_MS) return;
+      toldAt = now;
+      tell(newsText(news));
+    },
   };
 }
+
+const switchedText = (ownerlessMs: number | undefined): string =>
+  ownerlessMs === undefined
+    ? 'it lives there'
+    : `it lives there, after ${Math.round(ownerlessMs)} ms without owner`;

@@ -1,4 +1,4 @@
-import type { MoveProgress, MoveStep } from '@orrery/runtime/operator';
+import type { MoveNews, MoveProgress, MoveStep } from '@orrery/runtime/operator';
 
 /** What an operator reads of a step, whether the command carries the move out or watches it. */
 export const STEP_TEXTS: Readonly<Record<Exclude<MoveStep, 'switched' | 'ended'>, string>> = {
@@ -27,4 +27,20 @@ function troubleOf({ errors, isFollowed }: MoveProgress): string {
   const [met, idle] = [errors > 0 ? `${errors} errors` : '', isFollowed ? '' : 'nobody copies now'];
   const trouble = [met, idle].filter((text) => text !== '').join(', ');
   return trouble === '' ? '' : `; ${trouble}: the log of the target's server says why`;
+}
+
+/** What a command does, or waits for, between two steps. */
+export function newsText(news: MoveNews): string {
+  switch (news.kind) {
+    case 'held':
+      return `waits for ${news.by}, which holds tables that it needs for a moment; executions go on`;
+    case 'slot_in_use':
+      return "waits until the source's server has let go of the replication slot";
+    case 'again':
+      return `a database did not answer in time (${news.reason}): tries again`;
+    case 'keys_carried':
+      return `${news.keys} answers of keyed requests are carried`;
+    case 'rows_deleted':
+      return `${news.rows} rows deleted so far`;
+  }
 }

@@ -36,6 +36,11 @@ export function addPartitionsCommands(program: Command, context: CommandContext)
     .option('--from-url <address>', "the address of the runtime's database, as the other server reaches it")
     .option('--watch', 'only tell how far a move is that another command carries out, until it ends')
     .option('--abort', 'undo a move that is under way')
+    .option('--discard-target', 'with --abort: delete also what only the target has, as after a restore')
+    .option(
+      '--discard-source',
+      'where both have it since one of two was restored: keep what the target has, and leave what the source has',
+    )
     .option('--clean', 'delete what a move has left where the partition lived before')
     .action((numbers: string[], wishes: MoveWishes) => movePartitions(context, numbers, wishes));
 }

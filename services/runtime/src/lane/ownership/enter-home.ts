@@ -11,6 +11,7 @@ import {
   keptHere,
   lastingDisagreements,
 } from '../../store/leases/homes.js';
+import { strayedPartitions } from '../../store/leases/strayed-partitions.js';
 import type { DirectoryDb } from '../../store/tables/directory.js';
 import type { Db } from '../../store/tables/schema.js';
 
@@ -60,14 +61,22 @@ export async function enterHome(
   const differing = await lastingDisagreements(db, directory);
   const restored = differing.filter(({ here }) => here > 0);
   if (restored.length > 0) throw new StartupError(disagreement(restored, at));
-  // Nobody takes these, and no command can bring them back: the others are served.
+  // Nobody takes these: the others are served.
   const absent = differing.map(({ partition }) => partition);
   if (absent.length > 0) logger.error({ partitions: absent }, absence(at));
+  const strayed = await strayedPartitions(db, directory);
+  if (strayed.length > 0) logger.error({ partitions: strayed }, straying(at));
   return { homes };
 }
 
+const WHAT_TO_RUN =
+  'one of the two was restored to another time: `orrery database accept-restored` says what to run (docs/operations.md, "Restoring one of two")';
+
 const absence = (at: Addresses): string =>
-  `deployments are without owner: the directory at ${directoryAddress(at)} says that their partitions live in the database at ${describeAddress(at.databaseUrl)}, which does not have them: it was restored to before they came`;
+  `deployments are without owner: the directory at ${directoryAddress(at)} says that their partitions live in the database at ${describeAddress(at.databaseUrl)}, which does not have them; ${WHAT_TO_RUN}`;
+
+const straying = (at: Addresses): string =>
+  `the database at ${describeAddress(at.databaseUrl)} has partitions of which the directory at ${directoryAddress(at)} says that they live in another one; ${WHAT_TO_RUN}`;
 
 /** What is wrong, and what to do. */
 export function disagreement(differing: readonly Disagreement[], at: Addresses): string {

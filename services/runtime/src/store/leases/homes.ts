@@ -164,36 +164,6 @@ export async function lastingDisagreements(db: Db, directory: DirectoryDb): Prom
   return before.size === 0 ? [] : (await compare()).filter(({ partition }) => before.has(partition));
 }
 
-/**
- * Has the database and the directory agree again, under a generation that neither had. The database first: whoever stops in
- * between does it again. A partition that is not in the database is not accepted. @returns what was accepted
- */
-export async function acceptDisagreements(db: Db, directory: DirectoryDb): Promise<Disagreement[]> {
-  const id = await databaseId(db);
-  const accepted = disagreements(await homesOf(directory, id), await keptHere(db)).filter(
-    ({ here }) => here > 0,
-  );
-  const next = JSON.stringify(
-    accepted.map((one) => ({ ...one, generation: Math.max(one.here, one.there) + 1 })),
-  );
-  // Their heads look changed: who compares heads has those of a time after the backup.
-  await sql`
-    with raised as (
-      update partitions p set generation = n.generation
-      from jsonb_to_recordset(cast(${next} as jsonb)) as n (partition smallint, here bigint, generation bigint)
-      where p.id = n.partition and p.generation = n.here returning p.id
-    )
-    update journal_heads set active_minute = floor(extract(epoch from now()) / 60)::integer
-    where deployment_id % 64 in (select id from raised)`.execute(db);
-  await sql`
-    update homes h set generation = n.generation
-    from jsonb_to_recordset(cast(${next} as jsonb)) as n (partition smallint, there bigint, generation bigint)
-    where h.partition = n.partition and h.generation = n.there and h.database = ${id}`.execute(directory);
-  // One of the two is older than the other: places of deployments may be missing.
-  await sql`update databases set compared_at = null where id = ${id}`.execute(directory);
-  return accepted;
-}
-
 /** Locks a partition against leaving this database until the transaction ends. @returns whether it is here */
 export async function holdHere(trx: Db, partition: number): Promise<boolean> {
   const { rows } = await sql`

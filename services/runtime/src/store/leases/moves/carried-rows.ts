@@ -1,8 +1,11 @@
-import { type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Db } from '../../tables/schema.js';
+import type { MoveNews } from './move-news.js';
 
-/** Rows that are read at once, as JSON. */
+/** Rows that are read at once, as JSON; keys that one statement looks through; definitions whose names are compared. */
 const AT_ONCE = 500;
+const KEYS = 1000;
+const NAMES = 5000;
 
 interface Both {
   readonly source: Db;
@@ -16,74 +19,124 @@ const OF_DEPLOYMENT = sql`case when operation !~ '^create \\S+$' then substring(
 const LATE = sql`interval '10 minutes'`;
 
 /** The keys of requests to deployments of a partition. */
-export const keysOf = (partition: number) => sql`${OF_DEPLOYMENT} % 64 = ${partition}`;
+const keysOf = (partition: number) => sql`${OF_DEPLOYMENT} % 64 = ${partition}`;
+
+/**
+ * The keys of a partition from a time on, as conditions that each look through some rows: nothing says in an index to which
+ * deployment a key belongs. They go by the time of a key, which never changes.
+ */
+export async function* keysInSteps(db: Db, partition: number, from: string, rows = KEYS) {
+  for (let after = from; ; ) {
+    const { rows: found } = await sql<{ last: string | null }>`
+      select max(created_at)::text as last from (
+        select created_at from idempotency_keys where created_at > ${after}::timestamptz order by created_at limit ${rows}
+      ) page`.execute(db);
+    const last = found[0]?.last;
+    if (!last) return;
+    yield sql`created_at > ${after}::timestamptz and created_at <= ${last}::timestamptz and ${keysOf(partition)}`;
+    after = last;
+  }
+}
 
 /** What versions said that were executed here, where the target has not heard of it. Nothing of it ever changes. */
 export async function carryDefinitions({ source, target, partition }: Both): Promise<void> {
-  const { rows: known } = await sql<{ names: string }>`
-    select coalesce(jsonb_agg(world_id || ' ' || hash), '[]')::text as names from definitions`.execute(
-    target,
-  );
-  const missing = sql`definitions t where world_id in (
-      select world_id from deployments where id % 64 = ${partition} union
-      select (row->>'world_id')::bigint from departed_deployments where id % 64 = ${partition})
-    and not cast(${known[0]?.names ?? '[]'} as jsonb) ? (world_id || ' ' || hash)`;
-  await carry(source, target, 'definitions', missing, sql`do nothing`);
+  for await (const names of definitionNames(source, partition)) {
+    const missing = await missingAt(target, names);
+    for (let first = 0; first < missing.length; first += AT_ONCE)
+      await copyDefinitions(source, target, missing.slice(first, first + AT_ONCE));
+  }
+}
+
+interface DefinitionName {
+  readonly world: number;
+  readonly hash: string;
+}
+
+const worldsOf = async (source: Db, partition: number): Promise<number[]> => {
+  const { rows } = await sql<{ world: number }>`
+    select world_id as world from deployments where id % 64 = ${partition} union
+    select (row->>'world_id')::bigint from departed_deployments where id % 64 = ${partition}`.execute(source);
+  return rows.map(({ world }) => world);
+};
+
+async function* definitionNames(source: Db, partition: number): AsyncGenerator<DefinitionName[]> {
+  const worlds = await worldsOf(source, partition);
+  for (let last: DefinitionName = { world: 0, hash: '' }; ; ) {
+    const { rows } = await sql<DefinitionName>`
+      select world_id as world, hash from definitions
+      where world_id = any(${worlds}) and (world_id, hash) > (${last.world}, ${last.hash})
+      order by world_id, hash limit ${NAMES}`.execute(source);
+    const next = rows.at(-1);
+    if (next === undefined) return;
+    yield rows;
+    last = next;
+  }
+}
+
+const named = (names: readonly DefinitionName[]) =>
+  sql`jsonb_to_recordset(cast(${JSON.stringify(names)} as jsonb)) as n (world bigint, hash text)`;
+
+async function missingAt(target: Db, names: readonly DefinitionName[]): Promise<DefinitionName[]> {
+  const { rows } = await sql<DefinitionName>`
+    select n.world, n.hash from ${named(names)} where not exists (
+      select from definitions d where d.world_id = n.world and d.hash = n.hash)`.execute(target);
+  return rows;
+}
+
+async function copyDefinitions(source: Db, target: Db, names: readonly DefinitionName[]): Promise<void> {
+  const { rows } = await sql<{ rows: string | null }>`
+    select json_agg(d)::text as rows from ${named(names)}
+    join definitions d on d.world_id = n.world and d.hash = n.hash`.execute(source);
+  await put(target, 'definitions', rows[0]?.rows, sql`do nothing`);
 }
 
 /** Answers of keyed requests: all, or those since a time of the source. A key that has expired may have been used again. */
-export async function carryKeys({ source, target, partition }: Both, since?: Date): Promise<void> {
-  const later = since === undefined ? sql`` : sql`and created_at > ${since}::timestamptz - ${LATE}`;
+export async function carryKeys(
+  { source, target, partition }: Both,
+  since?: Date,
+  onNews?: (news: MoveNews) => void,
+): Promise<void> {
+  const { rows: start } = await sql<{ from: string }>`
+    select coalesce(${since ?? null}::timestamptz - ${LATE}, '-infinity')::text as from`.execute(source);
   const update = sql`(account_id, operation, key) do update
     set request_hash = excluded.request_hash, reply = excluded.reply, created_at = excluded.created_at`;
-  await carry(
-    source,
-    target,
-    'idempotency_keys',
-    sql`idempotency_keys t where ${keysOf(partition)} ${later}`,
-    update,
-  );
+  let keys = 0;
+  for await (const some of keysInSteps(source, partition, start[0]?.from ?? '-infinity')) {
+    const { rows } = await sql<{ rows: string | null; count: number }>`
+      select json_agg(t)::text as rows, count(*)::int as count from idempotency_keys t where ${some}`.execute(
+      source,
+    );
+    await put(target, 'idempotency_keys', rows[0]?.rows, update);
+    keys += rows[0]?.count ?? 0;
+    onNews?.({ kind: 'keys_carried', keys });
+  }
 }
 
 /** How far occurrences of schedules are acknowledged, of deployments that are leaving. */
 export async function carryAcknowledged({ source, target, partition }: Both): Promise<void> {
-  const rows = sql`acknowledged_occurrences t where deployment in (
-    select row->>'address' from departed_deployments where id % 64 = ${partition})`;
   const update = sql`(deployment, event, kind) do update
     set until = greatest(acknowledged_occurrences.until, excluded.until)`;
-  await carry(source, target, 'acknowledged_occurrences', rows, update);
-}
-
-async function carry(
-  source: Db,
-  target: Db,
-  table: string,
-  rows: RawBuilder<unknown>,
-  onConflict: RawBuilder<unknown>,
-): Promise<void> {
-  // Pages by the place of a row: rows that move meanwhile are newer and come again.
-  for (let after = '(0,0)'; ; ) {
-    const page = await readPage(source, sql`${rows} and t.ctid > ${after}::tid`);
-    if (page === undefined) return;
-    after = page.last;
-    await sql`
-      insert into ${sql.table(table)} select * from json_populate_recordset(null::${sql.table(table)}, cast(${page.rows} as json))
-      on conflict ${onConflict}`.execute(target);
+  for await (const page of departing({ source, partition })) {
+    const { rows } = await sql<{ rows: string | null }>`
+      select json_agg(t)::text as rows from acknowledged_occurrences t
+      where deployment in (select d->>'address' from json_array_elements(cast(${page} as json)) d)`.execute(
+      source,
+    );
+    await put(target, 'acknowledged_occurrences', rows[0]?.rows, update);
   }
 }
 
-/** The first rows as they are, and the place of the last one. */
-async function readPage(
-  source: Db,
-  from: RawBuilder<unknown>,
-): Promise<{ readonly rows: string; readonly last: string } | undefined> {
-  const { rows } = await sql<{ rows: string | null; last: string }>`
-    select json_agg(row)::text as rows, max(place)::text as last from (
-      select to_json(t) as row, t.ctid as place from ${from} order by t.ctid limit ${AT_ONCE}) p`.execute(
-    source,
-  );
-  const [page] = rows;
-  return page?.rows ? { rows: page.rows, last: page.last } : undefined;
+/** Rows in JSON. */
+async function put(
+  target: Db,
+  table: string,
+  rows: string | null | undefined,
+  onConflict: ReturnType<typeof keysOf>,
+): Promise<void> {
+  if (!rows) return;
+  await sql`
+    insert into ${sql.table(table)} select * from json_populate_recordset(null::${sql.table(table)}, cast(${rows} as json))
+    on conflict ${onConflict}`.execute(target);
 }
 
 /** The deployments that are leaving, in pages, each as the rows of `deployments` in JSON. */

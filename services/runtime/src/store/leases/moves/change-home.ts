@@ -92,9 +92,10 @@ export const undoneMeanwhile = ({ partition }: Pick<Parties, 'partition'>): Star
 /**
  * Ends the ownership at the source: the row gets no owner, the next epoch and generation 0, under a lock that waits for commits
  * and creations, and the deployments leave `deployments`. From then on nothing of the partition is written or found there.
+ * Without a replication what the source has does not go to the target, which has the partition already.
  * @throws StartupError where the move is undone, or was
  */
-export async function fence(parties: Parties, replication: Replication): Promise<void> {
+export async function fence(parties: Parties, replication: Replication | undefined): Promise<void> {
   const { source, partition } = parties;
   await transaction(source, async (trx) => {
     const { rows } = await sql<{ generation: number }>`
@@ -102,15 +103,25 @@ export async function fence(parties: Parties, replication: Replication): Promise
     if (rows[0]?.generation === 0) return;
     // `takeBack` waits for this lock, after the note and without a publication: either it sees this fence, or this sees those.
     await refuseUndone(parties);
-    if (!(await hasPublication({ ...replication, source: trx }))) throw undoneMeanwhile(parties);
+    if (replication !== undefined && !(await hasPublication({ ...replication, source: trx })))
+      throw undoneMeanwhile(parties);
     await sql`
       insert into departed_deployments (id, row)
       select id, to_json(d) from deployments d where id % 64 = ${partition}`.execute(trx);
     await sql`delete from deployments where id % 64 = ${partition}`.execute(trx);
+    // `expires_at` says since when nobody has it.
     await sql`
-      update partitions set generation = 0, owner = null, expires_at = null, epoch = epoch + 1
+      update partitions set generation = 0, owner = null, expires_at = clock_timestamp(), epoch = epoch + 1
       where id = ${partition}`.execute(trx);
   });
+}
+
+/** For how long a partition that has left the source has been without owner, in milliseconds, whoever fenced it. */
+export async function ownerlessMs({ source, partition }: Parties): Promise<number | undefined> {
+  const { rows } = await sql<{ ms: number | null }>`
+    select extract(epoch from clock_timestamp() - expires_at)::float8 * 1000 as ms
+    from partitions where id = ${partition} and generation = 0`.execute(source);
+  return rows[0]?.ms ?? undefined;
 }
 
 /** The rows in JSON as deployments. */
@@ -128,9 +139,8 @@ export async function takeBack({ source, partition }: Parties, generation: numbe
     for await (const page of departing({ source: trx, partition })) await insertDeployments(trx, page);
     await sql`delete from departed_deployments where id % 64 = ${partition}`.execute(trx);
     await sql`
-      update partitions set generation = ${generation + 1}, epoch = epoch + 1 where id = ${partition}`.execute(
-      trx,
-    );
+      update partitions set generation = ${generation + 1}, expires_at = null, epoch = epoch + 1
+      where id = ${partition}`.execute(trx);
   });
 }
 
@@ -140,11 +150,7 @@ export async function takeBack({ source, partition }: Parties, generation: numbe
  * @throws StartupError where the move is undone, or was
  */
 export async function arrive(parties: Parties, generation: number): Promise<void> {
-  const { source, target, directory, partition, to } = parties;
-  const place = await placeInDirectory(directory, to);
-  const last = await lastBlock(source);
-  await raiseBlocks(target, last, place);
-  await raiseNumbers(source, target);
+  const { source, target, partition } = parties;
   const { rows } = await sql<{ epoch: number }>`select epoch from partitions where id = ${partition}`.execute(
     source,
   );
@@ -152,10 +158,10 @@ export async function arrive(parties: Parties, generation: number): Promise<void
   await transaction(target, async (trx) => {
     const { rows: found } = await sql<{ generation: number }>`
       select generation from partitions where id = ${partition} for update`.execute(trx);
-    if (found[0]?.generation !== 0) return;
     // `deleteArrived` waits for this lock, after the note; a source that has the partition again took it back before another move.
     await refuseUndone(parties);
     if ((await generationIn(source, partition)) !== 0) throw undoneMeanwhile(parties);
+    if (found[0]?.generation !== 0) return raiseArrived(trx, partition, generation);
     for await (const page of departing({ source, partition })) await insertDeployments(trx, page);
     await sql`
       update journal_heads set active_minute = floor(extract(epoch from now()) / 60)::integer
@@ -166,41 +172,11 @@ export async function arrive(parties: Parties, generation: number): Promise<void
   });
 }
 
-async function placeInDirectory(directory: DirectoryDb, id: string): Promise<number> {
-  const { place } = await directory
-    .selectFrom('databases')
-    .select('place')
-    .where('id', '=', id)
-    .executeTakeFirstOrThrow();
-  return place;
-}
-
-async function lastBlock(db: Db): Promise<number> {
-  const { rows } = await sql<{ last: number }>`select last_value as last from id_blocks`.execute(db);
-  return rows[0]?.last ?? 0;
-}
-
-/** New bindings and instances get greater ids than those that come, from blocks that are the target's own (`spreadIdBlocks`). */
-async function raiseBlocks(target: Db, last: number, place: number): Promise<void> {
-  await transaction(target, async (trx) => {
-    await sql`select pg_advisory_xact_lock(hashtext('runtime.id-blocks'))`.execute(trx);
-    // Nobody takes a block until this commits.
-    await sql.raw('alter sequence id_blocks no cycle').execute(trx);
-    if ((await lastBlock(trx)) > last) return;
-    const next = (Math.floor(last / 64) + 2) * 64 + place;
-    await sql.raw(`alter sequence id_blocks restart with ${next}`).execute(trx);
-  });
-}
-
-/** New payments are listed after those that come. Numbers need not differ. */
-async function raiseNumbers(source: Db, target: Db): Promise<void> {
-  const { rows } = await sql<{ last: number }>`select last_value as last from payments_number_seq`.execute(
-    source,
-  );
-  const last = rows[0]?.last ?? 1;
+/** Of one that has arrived before. */
+async function raiseArrived(trx: Trx, partition: number, generation: number): Promise<void> {
   await sql`
-    select setval('payments_number_seq', ${last}) from payments_number_seq where last_value < ${last}`.execute(
-    target,
+    update partitions set generation = ${generation} where id = ${partition} and generation < ${generation}`.execute(
+    trx,
   );
 }
 

@@ -44,7 +44,8 @@ export async function moveEmptyPartition(
   await refuseTooEarly(directory);
   const parties: Parties = { ...between, partition, from, to };
   await noteMove(parties);
-  const generation = home.generation + 2;
+  // A target may have it from before the directory was restored, under a greater one.
+  const generation = Math.max(home.generation + 2, await generationIn(target, partition));
   await endEmpty(parties);
   await arriveEmpty(parties, generation);
   if (!(await switchHome(parties, generation))) throw undoneMeanwhile(parties);

@@ -1,4 +1,4 @@
-import { type Clock, StartupError } from '@orrery/service-kit';
+import { StartupError } from '@orrery/service-kit';
 import { sql } from 'kysely';
 import type { DirectoryDb } from '../../tables/directory.js';
 import type { Db } from '../../tables/schema.js';
@@ -9,8 +9,10 @@ import {
   arrive,
   fence,
   forgetMove,
+  generationIn,
   noteMove,
   noteUndone,
+  ownerlessMs,
   type Parties,
   readState,
   refuseOthers,
@@ -19,8 +21,11 @@ import {
   takeBack,
   undoneMeanwhile,
 } from './change-home.js';
-import { deleteArrived, deleteDeparted, deleteRows, deploymentsOf } from './delete-rows.js';
+import { refuseBoth, refuseDiscardingTarget } from './compare-target.js';
+import { deleteArrived, deleteDeparted, deleteRows, deploymentsOf, journalsOf } from './delete-rows.js';
 import { isEmpty, moveEmptyPartition } from './move-empty.js';
+import { insist, type Waiting } from './move-news.js';
+import { raiseSequences } from './raise-sequences.js';
 import {
   follows,
   isPublished,
@@ -53,19 +58,24 @@ export type MoveStep =
   | 'switched'
   | 'ended';
 
-export interface MoveOptions {
+export interface MoveOptions extends Waiting {
   readonly source: Db;
   readonly target: Db;
   readonly directory: DirectoryDb;
   readonly partition: number;
   /** The address of the source as the server of the target reaches it. */
   readonly sourceUrl: string;
-  readonly clock: Clock;
-  /** After each step. */
-  readonly onStep?: (step: MoveStep) => void;
+  /** After each step. After `switched` with the milliseconds in which nobody owned the partition, as far as the source tells. */
+  readonly onStep?: OnStep;
   /** About once a second while it waits for the target. */
   readonly onProgress?: (progress: MoveProgress) => void;
+  /** Where both databases have the partition since one was restored: what the source has goes, and is not at the target. */
+  readonly discardSource?: boolean;
+  /** An undoing deletes what only the target has. */
+  readonly discardTarget?: boolean;
 }
+
+type OnStep = (step: MoveStep, ownerlessMs?: number) => void;
 
 /** Moves a partition, from wherever an earlier mover has stopped. @throws StartupError that says why it cannot */
 export async function movePartition(options: MoveOptions): Promise<void> {
@@ -82,11 +92,11 @@ export async function movePartition(options: MoveOptions): Promise<void> {
   if (state.livesAtSource) {
     await bringInStep(options, parties, replication, onStep);
     await handOver(options, parties, replication, onStep);
-    onStep('switched');
+    onStep('switched', await ownerlessMs(parties));
   } else if (!(await isAtTarget(parties)))
     throw new StartupError(`The partition ${options.partition} lives in neither of these databases.`);
   await refuseOthers(parties);
-  await ended(replication, options.clock);
+  await ended(replication, options);
   onStep('ended');
 }
 
@@ -114,26 +124,26 @@ async function bringInStep(
   options: MoveOptions,
   parties: Parties,
   replication: Replication,
-  onStep: (step: MoveStep) => void,
+  onStep: OnStep,
 ): Promise<void> {
   const { source, directory, sourceUrl } = options;
   await refuseTooEarly(directory);
   await refuseUnpublishable(source);
   await noteMove(parties);
   onStep('noted');
-  const { atSource, atTarget } = await readState(parties);
+  const { atSource, atTarget, generation } = await readState(parties);
   if (atSource === 0) return;
-  // Its deployments would not arrive. Whether what is there may go is for the operator to say.
-  if (atTarget > 0)
-    throw new StartupError(
-      `The target has the partition ${options.partition} from before: delete what it has of it with --abort, and move it again.`,
-    );
-  await refuseUndone(parties);
-  await publish(replication);
+  if (atTarget > 0) {
+    await refuseBoth(parties, generation, options.discardSource);
+    return fence(parties, undefined);
+  }
+  const check = () => refuseUndone(parties);
+  await check();
+  await publish(replication, options, check);
   onStep('published');
   await subscribe(replication, sourceUrl);
   // Who undid the move meanwhile found no subscription to end.
-  await refuseUndone(parties).catch(async (undone: unknown) => {
+  await check().catch(async (undone: unknown) => {
     await unsubscribe(replication);
     throw undone;
   });
@@ -147,51 +157,80 @@ async function handOver(
   options: MoveOptions,
   parties: Parties,
   replication: Replication,
-  onStep: (step: MoveStep) => void,
+  onStep: OnStep,
 ): Promise<void> {
+  const check = () => refuseUndone(parties);
+  const insistent = (work: () => Promise<void>) => insist(options, check, work);
   const isFirst = (await readState(parties)).atSource > 0;
-  const since = isFirst ? await carryBefore(parties) : undefined;
+  const since = isFirst ? await carryBefore(parties, options) : await begunAt(parties);
+  if (isFirst) await raiseSequences(parties, options, check, false);
   await fence(parties, replication);
   onStep('fenced');
-  if (await follows(replication)) await untilFlushed(options, parties, replication);
-  await unsubscribe(replication);
+  await insistent(async () => {
+    if (await follows(replication)) await untilFlushed(options, parties, replication);
+  });
+  await insistent(() => unsubscribe(replication));
   onStep('flushed');
-  await carryDefinitions(parties);
-  await carryKeys(parties, since);
-  await carryAcknowledged(parties);
-  const { generation, atTarget } = await readState(parties);
-  const next = atTarget > 0 ? atTarget : generation + 2;
+  await insistent(() => carryDefinitions(parties));
+  await insistent(() => carryKeys(parties, since, options.onNews));
+  await insistent(() => carryAcknowledged(parties));
+  await insistent(() => raiseSequences(parties, options, check, true));
+  await insistent(() => handToTarget(parties, onStep));
+}
+
+async function handToTarget(parties: Parties, onStep: OnStep): Promise<void> {
+  const { generation, atTarget, livesAtSource } = await readState(parties);
+  if (!livesAtSource) return;
+  const next = Math.max(atTarget, generation + 2);
   await arrive(parties, next);
   onStep('arrived');
   if (!(await switchHome(parties, next))) throw undoneMeanwhile(parties);
 }
 
 /** What would take long without owner is carried before, and what is new once more. @returns the time from which on it is new */
-async function carryBefore(parties: Parties): Promise<Date | undefined> {
+async function carryBefore(parties: Parties, { onNews }: Waiting): Promise<Date | undefined> {
   const { rows } = await sql<{ now: Date }>`select now() as now`.execute(parties.source);
   await carryDefinitions(parties);
-  await carryKeys(parties);
+  await carryKeys(parties, undefined, onNews);
   return rows[0]?.now;
+}
+
+/** When the move was noted, by the source's clock: whoever fenced the partition has carried before what was there then. */
+async function begunAt({ source, directory, partition }: Parties): Promise<Date | undefined> {
+  const { rows: noted } = await sql<{ forMs: number }>`
+    select extract(epoch from now() - begun_at)::float8 * 1000 as "forMs" from moves
+    where partition = ${partition}`.execute(directory);
+  const { rows } = await sql<{ at: Date }>`
+    select now() - ${noted[0]?.forMs ?? 0} * interval '1 millisecond' as at`.execute(source);
+  return rows[0]?.at;
 }
 
 /** How often a mover looks whether the source's server has let go of the slot, in milliseconds. */
 const LOOK_MS = 10;
 
-async function ended(replication: Replication, clock: Clock): Promise<void> {
+async function ended(replication: Replication, waiting: Waiting): Promise<void> {
   await unsubscribe(replication);
-  while (!(await unpublish(replication))) await clock.sleep(LOOK_MS);
+  while (!(await unpublish(replication, waiting))) {
+    waiting.onNews?.({ kind: 'slot_in_use' });
+    await waiting.clock.sleep(LOOK_MS);
+  }
 }
 
-/** Undoes a move that is under way: all is as before, at the source. @throws StartupError where it is over */
+/** Undoes a move that is under way: all is as before, at the source. @throws StartupError where it is over, or something would be lost */
 export async function abortMove(options: MoveOptions): Promise<void> {
   const parties = await partiesOf(options);
   const { source, target, partition } = parties;
+  const { generation, livesAtSource } = await readState(parties);
+  if (livesAtSource && !options.discardTarget) await refuseDiscardingTarget(parties, generation);
   await noteUndone(parties);
-  await ended(replicationOf(parties), options.clock);
-  const ids = await deploymentsOf(source, partition);
+  await ended(replicationOf(parties), options);
+  const ids = new Set([
+    ...(await deploymentsOf(source, partition)),
+    ...(await journalsOf(target, partition)),
+  ]);
   await deleteArrived(target, partition);
   await takeBack(parties, (await readState(parties)).generation);
-  await deleteRows(target, partition, ids);
+  await deleteRows(target, partition, [...ids], tellDeleted(options));
   await forgetMove(parties);
 }
 
@@ -202,10 +241,26 @@ export async function cleanMoved(options: MoveOptions): Promise<number> {
   if (!(await isAtTarget(parties)))
     throw new StartupError(`The partition ${partition} does not live in the target: nothing is deleted.`);
   await refuseOthers(parties);
-  await ended(replicationOf(parties), options.clock);
+  if ((await generationIn(source, partition)) > 0)
+    throw new StartupError(
+      `The source has the partition ${partition}, though the directory says that it lives in the target: one of them was restored (docs/operations.md, "Restoring one of two"). Nothing is deleted.`,
+    );
+  await ended(replicationOf(parties), options);
   let rows = 0;
-  await deleteRows(source, partition, await deploymentsOf(source, partition), (deleted) => (rows += deleted));
+  const tell = tellDeleted(options);
+  await deleteRows(source, partition, await deploymentsOf(source, partition), (deleted) => {
+    rows += deleted;
+    tell(deleted);
+  });
   await deleteDeparted(source, partition);
   await forgetMove(parties);
   return rows;
+}
+
+function tellDeleted({ onNews }: Waiting): (deleted: number) => void {
+  let rows = 0;
+  return (deleted) => {
+    rows += deleted;
+    onNews?.({ kind: 'rows_deleted', rows });
+  };
 }

@@ -2,7 +2,9 @@ import { transaction } from '@orrery/database';
 import { StartupError } from '@orrery/service-kit';
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../../tables/schema.js';
+import type { Waiting } from './move-news.js';
 import { REPLICATED } from './moved-tables.js';
+import { whenFree } from './when-free.js';
 
 /** The replication of one partition: publication and slot at the source, subscription at the target, all of one name. */
 export interface Replication {
@@ -40,26 +42,40 @@ export async function refuseUnpublishable(source: Db): Promise<void> {
  * table without it is refused. @throws StartupError where a subscription has lost its slot: a new one would keep only what is
  * written from now on
  */
-export async function publish(replication: Replication): Promise<void> {
+export async function publish(
+  replication: Replication,
+  waiting: Waiting,
+  check: () => Promise<void>,
+): Promise<void> {
   const { source, partition, name } = replication;
   if (!(await exists(source, publications(name)))) {
-    for (const table of await tablesByAnotherKey(source))
-      await sql.raw(`alter table ${table} replica identity full`).execute(source);
+    await writeWholeRows(source, waiting, check);
     await createPublication({ source, partition, name });
   }
   if (await hasSlot(replication)) return;
   if (await isSubscribed(replication)) throw slotLost();
+  await sql`select pg_drop_replication_slot(slot_name) from ${slots(name)}`.execute(source);
   // The server makes it once the transactions of that moment have ended, those of its other databases too.
   const create = sql`select pg_create_logical_replication_slot(${name}, 'pgoutput')`;
   await transaction(source, (trx) => create.execute(trx), { unbounded: true });
 }
 
-export const hasSlot = ({ source, name }: Replication): Promise<boolean> => exists(source, slots(name));
+async function writeWholeRows(source: Db, waiting: Waiting, check: () => Promise<void>): Promise<void> {
+  const tables = await tablesByAnotherKey(source);
+  const set = async (trx: Db) => {
+    for (const table of tables) await sql.raw(`alter table ${table} replica identity full`).execute(trx);
+  };
+  await whenFree(source, tables, set, waiting, check);
+}
+
+/** One of which the server has thrown the log away keeps nothing any more. */
+export const hasSlot = ({ source, name }: Replication): Promise<boolean> =>
+  exists(source, sql`${slots(name)} and wal_status is distinct from 'lost'`);
 
 /** What was committed since is not kept for the target. */
 export const slotLost = (): StartupError =>
   new StartupError(
-    'The replication slot of the move is gone, as after a failover of the source: undo the move with --abort, and begin it again.',
+    'The replication slot of the move is gone or has lost its log, as after a failover of the source: undo the move with --abort, and begin it again.',
   );
 
 /** @throws StartupError where the end of another move has set a table back meanwhile: its updates would be refused */
@@ -172,14 +188,14 @@ export async function unsubscribe(replication: Replication): Promise<void> {
 }
 
 /** Drops what `publish` made, and the target's server. @returns false while a slot is in use still: try again */
-export async function unpublish(replication: Replication): Promise<boolean> {
+export async function unpublish(replication: Replication, waiting: Waiting): Promise<boolean> {
   const { source, name } = replication;
   const { rows } = await sql<{ busy: boolean }>`
     select active as busy, case when not active then pg_drop_replication_slot(slot_name) end
     from ${slots(name)}`.execute(source);
   if (rows[0]?.busy === true || !(await dropCopySlots(replication))) return false;
   await sql.raw(`drop publication if exists ${name}`).execute(source);
-  for (const table of await tablesByAnotherKey(source)) await setBack(source, table);
+  await setBack(source, waiting);
   return true;
 }
 
@@ -205,14 +221,25 @@ async function dropCopySlots({ source, target }: Replication): Promise<boolean> 
   return left.every(({ active }) => !active);
 }
 
-/** Unless another move publishes the table: the lock keeps one from beginning meanwhile. */
-const setBack = (source: Db, table: string) =>
-  sql
-    .raw(`
-    do $$ begin
-      lock table ${table} in access exclusive mode;
-      if not exists (select from pg_publication where pubname like 'orrery_move_%') then
-        alter table ${table} replica identity default;
-      end if;
-    end $$`)
-    .execute(source);
+/** Unless another move publishes: the lock keeps one from beginning meanwhile. */
+async function setBack(source: Db, waiting: Waiting): Promise<void> {
+  const whole = await tablesWrittenWhole(source);
+  if (whole.length === 0 || (await anyMovePublishes(source))) return;
+  const set = async (trx: Db) => {
+    await sql.raw(`lock table ${whole.join(', ')} in access exclusive mode`).execute(trx);
+    if (await anyMovePublishes(trx)) return;
+    for (const table of whole) await sql.raw(`alter table ${table} replica identity default`).execute(trx);
+  };
+  await whenFree(source, whole, set, waiting);
+}
+
+const anyMovePublishes = (db: Db) => exists(db, sql`pg_publication where pubname like 'orrery_move_%'`);
+
+async function tablesWrittenWhole(source: Db): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`
+    select relname as name from pg_class
+    where relnamespace = 'runtime'::regnamespace and relreplident = 'f' and relname = any(${[...REPLICATED]})`.execute(
+    source,
+  );
+  return rows.map(({ name }) => name);
+}

@@ -20,7 +20,7 @@ export interface MoveProgress extends CopyProgress {
   readonly isCopied: boolean;
 }
 
-interface Waiting {
+interface Watching {
   readonly clock: Clock;
   readonly onProgress?: (progress: MoveProgress) => void;
 }
@@ -30,7 +30,7 @@ const LOOK_MS = { copying: 100, fenced: 10, around: 1000 };
 
 /** Until all tables are copied and follow the source. */
 export async function untilCopied(
-  waiting: Waiting,
+  watching: Watching,
   parties: Parties,
   replication: Replication,
 ): Promise<void> {
@@ -39,19 +39,19 @@ export async function untilCopied(
     const progress = await readProgress(replication);
     return progress !== undefined && progress.inStep === progress.tables;
   };
-  const lookAround = () => tellProgress(waiting, parties, replication, { ofEntries, isCopied: false });
-  await until(isThere, lookAround, LOOK_MS.copying, waiting.clock);
+  const lookAround = () => tellProgress(watching, parties, replication, { ofEntries, isCopied: false });
+  await until(isThere, lookAround, LOOK_MS.copying, watching.clock);
 }
 
 /** Until the target has all that the source has written, on its disk. */
 export async function untilFlushed(
-  waiting: Waiting,
+  watching: Watching,
   parties: Parties,
   replication: Replication,
 ): Promise<void> {
   const place = await placeInLog(replication);
-  const lookAround = () => tellProgress(waiting, parties, replication, { ofEntries: 0, isCopied: true });
-  await until(() => hasArrived(replication, place), lookAround, LOOK_MS.fenced, waiting.clock);
+  const lookAround = () => tellProgress(watching, parties, replication, { ofEntries: 0, isCopied: true });
+  await until(() => hasArrived(replication, place), lookAround, LOOK_MS.fenced, watching.clock);
 }
 
 async function until(
@@ -72,7 +72,7 @@ async function until(
  * another mover has come further, or the slot is gone: what this one waits for may never come then
  */
 async function tellProgress(
-  { onProgress }: Waiting,
+  { onProgress }: Watching,
   parties: Parties,
   replication: Replication,
   facts: Pick<MoveProgress, 'ofEntries' | 'isCopied'>,
@@ -80,6 +80,8 @@ async function tellProgress(
   await refuseUndone(parties);
   const isKept = await hasSlot(replication);
   const progress = await readProgress(replication);
+  // Who undoes the move notes that first.
+  if (progress === undefined) await refuseUndone(parties);
   if (progress === undefined)
     throw new StartupError(
       `Another command has ended the subscription of ${parties.partition} meanwhile: run it again.`,
