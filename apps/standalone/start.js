@@ -15,7 +15,7 @@ async function start() {
 async function build() {
   const child = spawn('npm', ['run', '--silent', 'build'], { stdio: 'inherit' });
   const stop = (signal) => child.kill(signal);
-  process.once('SIGTERM', stop).once('SIGINT', stop);
+  process.on('SIGTERM', stop).on('SIGINT', stop);
   const [code, signal] = await once(child, 'exit');
   process.off('SIGTERM', stop).off('SIGINT', stop);
   return signal === null ? code : STOPPED[signal] || 1;

@@ -1,16 +1,17 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, open, readFile, rename, writeFile } from 'node:fs/promises';
+import { access, chmod, constants, mkdir, open, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { accountOfToken, createAccountWithKey, type GatewaySchema } from '@orrery/gateway/accounts';
 import { StartupError } from '@orrery/service-kit';
 import type { Kysely } from 'kysely';
 
-/** Creates the data directory. @throws StartupError when it cannot be created or written. */
+/** Creates the data directory; one that is there stays as it is. @throws StartupError when it cannot be created or written. */
 export async function openDataDirectory(directory: string): Promise<void> {
   try {
+    const made = await mkdir(directory, { recursive: true });
     // 0711: the database server may run as another user; its data is in a closed folder below.
-    await mkdir(directory, { recursive: true });
-    await chmod(directory, 0o711);
+    if (made !== undefined) await chmod(directory, 0o711);
+    else await access(directory, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
     const reason = (error as NodeJS.ErrnoException).code;
     throw new StartupError(
@@ -37,7 +38,7 @@ export interface FirstKey {
  * the key of a new account.
  */
 export async function firstKey({ db, file }: FirstKeyOptions): Promise<FirstKey> {
-  const stored = (await readFile(file, 'utf8').catch(() => '')).trim();
+  const stored = ((await readIfThere(file)) ?? '').trim();
   const owner = await accountOfToken(db, stored);
   if (owner !== undefined) return { key: stored, accountId: owner };
   const { account, key } = await createAccountWithKey(db, { name: 'first account' });
@@ -53,15 +54,22 @@ export const randomHex = (): string => randomBytes(32).toString('hex');
  */
 export async function storedKeys(directory: string, name: string, make = randomHex): Promise<string> {
   const file = join(directory, name);
-  const stored = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') throw error;
-    return undefined;
-  });
+  const stored = await readIfThere(file);
   if (stored !== undefined) return stored;
   const made = `${make()}\n`;
   await storeSecret(file, made);
   return made;
 }
+
+/** One that is there and cannot be read is not replaced. @throws StartupError */
+const readIfThere = (file: string): Promise<string | undefined> =>
+  readFile(file, 'utf8').catch((cause: NodeJS.ErrnoException) => {
+    if (cause.code === 'ENOENT') return undefined;
+    throw new StartupError(
+      `The file ${file} cannot be read (${cause.code}): let the user who runs Orrery read it.`,
+      { cause },
+    );
+  });
 
 /**
  * Written to another file, flushed and renamed, so that a crash leaves the old file or the new one. The folder is flushed too:

@@ -15,7 +15,8 @@ await runThread<GatewayGiven, GatewayFacts>(async (context, { databaseUrl }) => 
   const bus = await connectBus({ url, ...nats, port: ports['bus'], service: 'gateway', logger, clock });
   resources.add('gateway bus', () => bus.close());
   const dependencies = { databaseUrl, bus, clock, logger, health };
-  const gateway = resources.use('gateway', await startGateway(dependencies, settings.gateway));
+  const gateway = await startGateway(dependencies, settings.gateway);
+  resources.use('gateway', gateway, gateway.stopTimeoutMs);
   const file = join(settings.dataDirectory, 'api-key');
   const { key, accountId } = await firstKey({ db: gateway.db, file });
   const { db, hasConsole } = gateway;

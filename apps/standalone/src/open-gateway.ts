@@ -1,5 +1,6 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
-import { openThread, type ServiceContext } from '@orrery/service-kit';
+import type { GatewayConfig } from '@orrery/gateway/config';
+import { openThread, type RunningService, type ServiceContext } from '@orrery/service-kit';
 
 /** What the gateway's thread needs to start. */
 export interface GatewayGiven {
@@ -15,19 +16,25 @@ export interface GatewayFacts {
   readonly code: string | undefined;
 }
 
-export interface OpenGateway extends AsyncDisposable {
+export interface OpenGateway extends RunningService {
+  readonly stopTimeoutMs: number;
   start(given: GatewayGiven): Promise<GatewayFacts>;
   /** The other end of its bus. */
   readonly port: MessagePort;
 }
 
 /** Starts a thread that loads the gateway's code. */
-export function openGateway(context: ServiceContext): OpenGateway {
+export function openGateway(
+  context: ServiceContext,
+  { shutdownDelayMs: stopDelayMs }: GatewayConfig,
+): OpenGateway {
   const { port1: port, port2: bus } = new MessageChannel();
   const file = new URL('./gateway-thread.js', import.meta.url);
-  const thread = openThread({ name: 'gateway', service: 'orrery', file, ports: { bus } }, context);
+  const options = { name: 'gateway', service: 'orrery', file, ports: { bus }, stopDelayMs };
+  const thread = openThread(options, context);
   return {
     port,
+    stopTimeoutMs: thread.stopTimeoutMs,
     start: (given) => thread.start(given) as Promise<GatewayFacts>,
     [Symbol.asyncDispose]: () => thread[Symbol.asyncDispose](),
   };

@@ -5,12 +5,7 @@ import { type ChainPusherConfig, parseKeys } from '@orrery/chain-pusher/config';
 import { startRuntime } from '@orrery/runtime';
 import { parseSigningKeys, type RuntimeConfig } from '@orrery/runtime/config';
 import { startScheduler } from '@orrery/scheduler';
-import {
-  type RunningService,
-  type ServiceContext,
-  StartupError,
-  THREAD_RELEASE_MS,
-} from '@orrery/service-kit';
+import { type RunningService, type ServiceContext, StartupError } from '@orrery/service-kit';
 import type { StandaloneSettings } from './config.js';
 import { randomHex, storedKeys, storeUrl } from './data-directory.js';
 import type { OpenGateway } from './open-gateway.js';
@@ -52,7 +47,7 @@ export async function startServices(
     'chain-pusher': startChainPusher(forChainPusher, chainPusher),
   });
   // Registered a second time, so that it is closed before the others.
-  resources.use('gateway thread', gateway, THREAD_RELEASE_MS);
+  resources.use('gateway thread', gateway, gateway.stopTimeoutMs);
   const facts = await gateway.start({ databaseUrl });
   await storeUrl(dataDirectory, facts.url);
   const payments = await paymentsNotice({ ...settings, payments: settings.runtime.payments });

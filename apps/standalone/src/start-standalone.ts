@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import { startEmbeddedPostgres } from '@orrery/embedded-postgres';
-import { type RunningService, type ServiceContext, THREAD_RELEASE_MS } from '@orrery/service-kit';
+import type { RunningService, ServiceContext } from '@orrery/service-kit';
 import type { StandaloneSettings } from './config.js';
 import { openDataDirectory } from './data-directory.js';
 import { withFullDisk } from './full-disk.js';
+import { holdDatabase } from './hold-database.js';
 import { openGateway } from './open-gateway.js';
 
 /** Opens the data directory and its database, then starts all services. @throws StartupError */
@@ -18,13 +19,26 @@ export const startStandalone = (
 /** The services' code is loaded while PostgreSQL starts, since both take about as long. */
 async function startAll(context: ServiceContext, settings: StandaloneSettings): Promise<RunningService> {
   await openDataDirectory(settings.dataDirectory);
-  const gateway = context.resources.use('gateway thread', openGateway(context), THREAD_RELEASE_MS);
+  const gateway = openGateway(context, settings.gateway);
+  context.resources.use('gateway thread', gateway, gateway.stopTimeoutMs);
   const [databaseUrl, { startServices }] = await Promise.all([
-    settings.databaseUrl ?? embeddedDatabase(context, settings),
+    settings.databaseUrl === undefined
+      ? embeddedDatabase(context, settings)
+      : givenDatabase(context, settings, settings.databaseUrl),
     import('./start-services.js'),
   ]);
   const ownsDatabase = settings.databaseUrl === undefined;
   return startServices(context, { ...settings, databaseUrl, ownsDatabase, gateway });
+}
+
+/** Processes that share a database work together over NATS. */
+async function givenDatabase(
+  context: ServiceContext,
+  { natsUrl }: StandaloneSettings,
+  databaseUrl: string,
+): Promise<string> {
+  if (natsUrl === undefined) await holdDatabase(context, { databaseUrl });
+  return databaseUrl;
 }
 
 async function embeddedDatabase(

@@ -1,5 +1,5 @@
-import { createLogger, Resources, StartupError } from '@orrery/service-kit';
-import { expect, it } from 'vitest';
+import { createLogger, Resources, type RunningService, StartupError } from '@orrery/service-kit';
+import { expect, it, vi } from 'vitest';
 import { useAll } from './use-all.js';
 
 const logger = createLogger({ service: 'test', level: 'silent', destination: { write: () => undefined } });
@@ -18,4 +18,16 @@ it('releases what has started when another has not, the last first, and tells th
   await expect(starting).rejects.toThrow('no database');
   await resources.release();
   expect(released).toEqual(['scheduler', 'catalog']);
+});
+
+it('gives each service the time that it says it may take to stop', async () => {
+  const resources = new Resources({ logger });
+  const use = vi.spyOn(resources, 'use');
+  const quick: RunningService = { [Symbol.asyncDispose]: async () => undefined };
+  const slow: RunningService = { ...quick, stopTimeoutMs: 65_000 };
+  await useAll(resources, { catalog: Promise.resolve(quick), gateway: Promise.resolve(slow) });
+  expect(use.mock.calls).toEqual([
+    ['catalog', quick, undefined],
+    ['gateway', slow, 65_000],
+  ]);
 });

@@ -8,7 +8,8 @@ export async function useAll(
   const outcomes = await Promise.allSettled(Object.values(starting));
   for (const [index, name] of Object.keys(starting).entries()) {
     const outcome = outcomes[index];
-    if (outcome?.status === 'fulfilled') resources.use(name, outcome.value);
+    if (outcome?.status !== 'fulfilled') continue;
+    resources.use(name, outcome.value, outcome.value.stopTimeoutMs);
   }
   for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
 }

@@ -182,6 +182,12 @@ describe('the images', () => {
     expect(stages.get('base')?.from).toMatch(/^\$\{NODE_IMAGE\}$/);
   });
 
+  it("are built by the base's own Node.js, whatever its libc", () => {
+    expect(stages.get('build')?.body).toMatch(
+      /^RUN npm ci [^\n]*&& rm -f node_modules\/\.bin\/node && npm run build /m,
+    );
+  });
+
   it('run as a user without rights, and are asked whether they are ready', () => {
     expect(stages.get('base')?.body).toMatch(/^USER node$/m);
     expect(stages.get('service')).toMatchObject({ from: 'base' });

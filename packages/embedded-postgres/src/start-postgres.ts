@@ -3,7 +3,7 @@ import { Client } from 'pg';
 import { linkLibraries, locateBinaries } from './binaries/binaries.js';
 import type { Cluster } from './cluster/initdb.js';
 import { openCluster } from './cluster/open-cluster.js';
-import { clearStaleServer } from './server/existing-server.js';
+import { clearStaleServer, reserve } from './server/existing-server.js';
 import { keepRunning, type Supervision } from './server/keep-running.js';
 import { runServer } from './server/run-server.js';
 import { chooseSocketDirectory, urlOf } from './server/socket.js';
@@ -41,13 +41,14 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const binaries = await locateBinaries();
   await linkLibraries(binaries);
   const cluster = await openCluster(options.dataDirectory, binaries, options.signal);
-  await clearStaleServer(cluster.dataDirectory);
   return serve(cluster, options);
 }
 
 function serve(cluster: Cluster, options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const { database = 'orrery', settings = {}, signal, supervision } = options;
   return holding(async (resources) => {
+    resources.add('data directory', await reserve(cluster.dataDirectory));
+    await clearStaleServer(cluster.dataDirectory);
     const socket = await chooseSocketDirectory(cluster.dataDirectory, cluster.account);
     resources.add('socket directory', socket.release);
     const plan = { cluster, socket, settings, signal };

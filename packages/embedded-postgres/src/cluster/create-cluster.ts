@@ -4,6 +4,7 @@ import { chown, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { StartupError } from '@orrery/service-kit';
+import { tryLock } from '../process/file-lock.js';
 import { codeOf, commandLine } from '../process/process-facts.js';
 import { type Cluster, findTemplate, INITDB_OPTIONS, runInitdb } from './initdb.js';
 
@@ -15,13 +16,15 @@ export async function createCluster(cluster: Cluster, signal?: AbortSignal): Pro
   const { dataDirectory, account } = cluster;
   await sweep(dataDirectory);
   const draft = `${dataDirectory}.new-${process.pid}-${randomUUID()}`;
+  await mkdir(draft, { mode: 0o700 });
+  const unlock = await tryLock(draft, 'r');
   try {
-    await mkdir(draft, { mode: 0o700 });
     if (account !== undefined) await chown(draft, account.uid, account.gid);
     await fillCluster({ ...cluster, dataDirectory: draft }, signal);
     await moveIntoPlace(draft, dataDirectory);
   } finally {
     await rm(draft, { recursive: true, force: true });
+    unlock?.();
   }
 }
 
@@ -37,7 +40,7 @@ export async function moveIntoPlace(draft: string, dataDirectory: string): Promi
   await parent.sync().finally(() => parent.close());
 }
 
-/** Removes drafts of starts that were killed. */
+/** Removes drafts of starts that were killed. The makers in other containers have no visible pid, but a lock. */
 async function sweep(dataDirectory: string): Promise<void> {
   const parent = dirname(dataDirectory);
   const prefix = `${basename(dataDirectory)}.new-`;
@@ -45,7 +48,9 @@ async function sweep(dataDirectory: string): Promise<void> {
     if (!name.startsWith(prefix)) continue;
     const maker = Number.parseInt(name.slice(prefix.length), 10);
     if ((await commandLine(maker)) !== '') continue;
-    await rm(join(parent, name), { recursive: true, force: true, maxRetries: 3 });
+    const unlock = await tryLock(join(parent, name), 'r');
+    if (unlock === undefined) continue;
+    await rm(join(parent, name), { recursive: true, force: true, maxRetries: 3 }).finally(unlock);
   }
 }
 

@@ -1,6 +1,9 @@
-import { execFile } from 'node:child_process';
+import { type ExecFileOptions, execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
+
+/** What programs of the system and PostgreSQL get: anything of ours, such as `PGPORT` or a locale, would change what they do. */
+export const BARE = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
 
 const inProc = process.platform === 'linux';
 
@@ -13,16 +16,20 @@ export async function commandLine(pid: number): Promise<string> {
 
 /** When a process started, as the system writes it, without spaces. Together with the pid it identifies a process. */
 async function startedAt(pid: number): Promise<string> {
-  if (!inProc) return (await ps('lstart=', pid)).replaceAll(/\s+/g, '_');
+  if (!inProc) return startedByPs(pid);
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
   // proc(5): field 22; field 2 is a name in parentheses that may hold anything.
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
 }
 
-async function ps(column: string, pid: number): Promise<string> {
+/** The same to every process, whatever its locale and time zone. */
+export const startedByPs = async (pid: number, options: ExecFileOptions = { env: BARE }): Promise<string> =>
+  (await ps('lstart=', pid, options)).replaceAll(/\s+/g, '_');
+
+async function ps(column: string, pid: number, options: ExecFileOptions = { env: BARE }): Promise<string> {
   const run = promisify(execFile);
-  return run('ps', ['-ww', '-o', column, '-p', String(pid)]).then(
-    ({ stdout }) => stdout.trim(),
+  return run('ps', ['-ww', '-o', column, '-p', String(pid)], options).then(
+    ({ stdout }) => String(stdout).trim(),
     () => '',
   );
 }
@@ -43,7 +50,10 @@ export async function livingOwner(command: string): Promise<number | undefined |
   const named = /orrery\.owner=(\d+):(\S+)/.exec(command);
   if (named === null) return null;
   const pid = Number(named[1]);
-  return (await startedAt(pid)) === named[2] ? pid : undefined;
+  const starts = [await startedAt(pid)];
+  // The release before asked in its own locale and time zone.
+  if (!inProc) starts.push(await startedByPs(pid, {}));
+  return starts.includes(named[2] ?? '') ? pid : undefined;
 }
 
 /** The system's code of an error (`ENOENT`), or nothing. */

@@ -5,12 +5,10 @@ import { createInterface } from 'node:readline';
 import { StartupError } from '@orrery/service-kit';
 import type { PostgresBinaries } from '../binaries/binaries.js';
 import type { Account } from './account.js';
+import { BARE } from './process-facts.js';
 
 /** Starts a program in a session of its own, so that a terminal's Ctrl-C reaches only the launcher. */
 export type Run = (file: string, args: readonly string[], stdio: StdioOptions) => ChildProcess;
-
-/** PostgreSQL gets none of our environment: `PGPORT`, `PGDATA` or a locale would change its behaviour. */
-const bare = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
 
 /**
  * How to run PostgreSQL's programs as `account`. Root's checkout or data may be inside a folder that is closed to that
@@ -34,7 +32,7 @@ export async function chooseRun(
 }
 
 function plainly(account?: Account): Run {
-  return (file, args, stdio) => spawn(file, args, { ...account, stdio, env: bare, cwd: '/', detached: true });
+  return (file, args, stdio) => spawn(file, args, { ...account, stdio, env: BARE, cwd: '/', detached: true });
 }
 
 function withCapability({ uid, gid }: Account): Run {
@@ -47,9 +45,11 @@ function withCapability({ uid, gid }: Account): Run {
   return (file, args, stdio) => run('setpriv', [...prefix, file, ...args], stdio);
 }
 
+const LIBRARY = process.platform === 'darwin' ? 'libpq.5.dylib' : 'libpq.so.5';
+
 /** Tries it out: modes, access lists and mount options all count. */
 async function reaches(run: Run, { postgres, root }: PostgresBinaries, parent: string): Promise<boolean> {
-  const library = join(root, 'lib', 'libpq.so.5');
+  const library = join(root, 'lib', LIBRARY);
   const test = '[ -x "$1" ] && [ -r "$2" ] && [ -x "$3" ] && [ -x "$4" ]';
   const share = join(root, 'share', 'postgresql');
   const child = run('/bin/sh', ['-c', test, 'sh', postgres, library, share, parent], 'ignore');

@@ -2,8 +2,9 @@ import { readdir, readFile, readlink, realpath, writeFile } from 'node:fs/promis
 import { join } from 'node:path';
 import { StartupError } from '@orrery/service-kit';
 import { endProcess } from '../process/end-process.js';
+import { tryLock } from '../process/file-lock.js';
 import { commandLine, livingOwner } from '../process/process-facts.js';
-import { urlOf } from './socket.js';
+import { accepts, urlOf } from './socket.js';
 
 /** Lines of `postmaster.pid` (PostgreSQL's `pidfile.h`), counted from 0. */
 const PID_LINE = 0;
@@ -13,17 +14,40 @@ const SOCKET_DIRECTORY_LINE = 4;
 export async function findRunningPostgres(directory: string): Promise<string | undefined> {
   const dataDirectory = await realpath(directory).catch(() => undefined);
   if (dataDirectory === undefined) return undefined;
-  const file = await readFile(join(dataDirectory, 'postmaster.pid'), 'utf8').catch(() => '');
-  const lines = file.split('\n');
+  const lines = (await readPidFile(dataDirectory)).split('\n');
   const socketDirectory = lines[SOCKET_DIRECTORY_LINE];
   const command = await commandLine(Number.parseInt(lines[PID_LINE] ?? '', 10));
   return isServerOf(command, dataDirectory) && socketDirectory ? urlOf(socketDirectory, 'orrery') : undefined;
 }
 
+const readPidFile = (dataDirectory: string): Promise<string> =>
+  readFile(join(dataDirectory, 'postmaster.pid'), 'utf8').catch(() => '');
+
+/**
+ * Reserves a data directory for this process. It comes before everything else that changes a server's files: pids say nothing
+ * of a server in another container, and two that start at once have none yet.
+ *
+ * @returns how to give it back.
+ * @throws StartupError when the directory is in use.
+ */
+export async function reserve(dataDirectory: string): Promise<() => void> {
+  // On NFS only a file that is open for writing can be locked. PostgreSQL never replaces this one.
+  const release = await tryLock(join(dataDirectory, 'PG_VERSION'), 'r+');
+  if (release === undefined) throw inUse(dataDirectory, await visibleOwner(dataDirectory));
+  return release;
+}
+
+async function visibleOwner(dataDirectory: string): Promise<number | undefined> {
+  const pid = Number.parseInt(await readPidFile(dataDirectory), 10);
+  const command = await commandLine(pid);
+  return isServerOf(command, dataDirectory) ? ((await livingOwner(command)) ?? undefined) : undefined;
+}
+
 /**
  * Clears the way for a new server when the last one left its pid file behind. That pid may by now belong to any
  * process, so the command line decides:
- * - not a server of this directory: the pid is stale; of the gone server only children that it left are ended;
+ * - not a server of this directory: refused if one accepts connections all the same, since pids of another container are not
+ *   visible; else the pid is stale, and of the gone server only children that it left are ended;
  * - a server whose launcher lives, or that we did not start: refused;
  * - a server whose launcher is gone: an orphan, which is ended.
  *
@@ -36,6 +60,7 @@ export async function clearStaleServer(dataDirectory: string): Promise<void> {
   const pid = Number.parseInt(content, 10);
   const serves = async () => isServerOf(await commandLine(pid), dataDirectory);
   if (!(pid > 0) || !(await serves())) {
+    if (await isServed(content, dataDirectory)) throw inUse(dataDirectory);
     await endChildren(dataDirectory);
     return disown(file, content);
   }
@@ -45,10 +70,16 @@ export async function clearStaleServer(dataDirectory: string): Promise<void> {
 }
 
 export function inUse(dataDirectory: string, holder?: number): StartupError {
-  const who = holder === undefined ? 'another process' : `process ${holder}`;
+  const who = holder === undefined ? 'another process, here or in another container' : `process ${holder}`;
   return new StartupError(
     `The data in ${dataDirectory} is in use by ${who}: stop it first, or choose another data directory with ORRERY_DATA_DIR.`,
   );
+}
+
+/** Whether a server answers where the pid file has its socket, or in the data directory, which may have another path there. */
+async function isServed(content: string, dataDirectory: string): Promise<boolean> {
+  const named = content.split('\n')[SOCKET_DIRECTORY_LINE];
+  return (await accepts(dataDirectory)) || (!!named && (await accepts(named)));
 }
 
 function isServerOf(command: string, dataDirectory: string): boolean {

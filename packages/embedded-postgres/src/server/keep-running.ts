@@ -82,4 +82,5 @@ export async function keepRunning(
   };
 }
 
-const isFullDisk = (reason: string): boolean => reason.includes('No space left on device');
+/** As PostgreSQL and the system say it, and as Node does. */
+export const isFullDisk = (reason: string): boolean => /No space left on device|ENOSPC/.test(reason);

@@ -1,7 +1,10 @@
+import { once } from 'node:events';
 import { chown, mkdtemp, rm } from 'node:fs/promises';
+import { createConnection } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Account } from '../process/account.js';
+import { codeOf } from '../process/process-facts.js';
 
 export interface SocketDirectory {
   readonly path: string;
@@ -29,6 +32,14 @@ export async function chooseSocketDirectory(
   const path = await mkdtemp(join(tmpdir(), 'orrery-pg-'));
   if (account !== undefined) await chown(path, account.uid, account.gid);
   return { path, temporary: path, release: () => rm(path, { recursive: true, force: true }) };
+}
+
+/** Whether a server accepts connections at the socket in a folder. Many who wait for it (`EAGAIN`) are a sign of one, too. */
+export async function accepts(directory: string): Promise<boolean> {
+  const socket = createConnection(join(directory, socketName));
+  const problem = await once(socket, 'connect').then(() => undefined, codeOf);
+  socket.destroy();
+  return problem === undefined || problem === 'EAGAIN';
 }
 
 /** A URL needs a host, hence `localhost`; the `host` parameter overrides it. */

@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { z } from 'zod';
 import {
   type Environment,
@@ -8,6 +8,7 @@ import {
   readEnvironment,
   StartupError,
 } from '../environment/environment.js';
+import { systemClock } from '../timing/clock.js';
 import { type RunServiceOptions, runService } from './run-service.js';
 import type { ServiceContext } from './service-context.js';
 
@@ -49,14 +50,48 @@ describe('runService', () => {
     expect(host.exits).toEqual([0]);
   });
 
-  it('exits at once on a second signal', async () => {
-    const { host, up } = run(async () => ({
-      [Symbol.asyncDispose]: () => new Promise<void>(() => undefined),
+  it('takes a signal that comes twice, as by npm, for one, and exits at once on a later one', async () => {
+    const clock = vi.spyOn(systemClock, 'monotonic');
+    onTestFinished(() => clock.mockRestore());
+    const released = Promise.withResolvers<void>();
+    const { host, done, up } = run(async () => ({ [Symbol.asyncDispose]: () => released.promise }));
+    await up();
+    for (const [at, exits] of [
+      [0, []],
+      [20, []],
+      [999, []],
+      [1000, [130]],
+    ] as const) {
+      clock.mockReturnValue(at);
+      host.emit('SIGINT');
+      expect(host.exits).toEqual(exits);
+    }
+    released.resolve();
+    await done;
+  });
+
+  it('logs the first error that was not caught, and ends however many come while it stops', async () => {
+    const { host, lines, done, up } = run(async () => ({
+      [Symbol.asyncDispose]: async () => {
+        for (let n = 1; n < 5; n++) host.emit('uncaughtException', new Error(`later ${n}`));
+      },
     }));
     await up();
-    host.emit('SIGINT');
-    host.emit('SIGINT');
-    expect(host.exits).toEqual([130]);
+    host.emit('uncaughtException', new Error('first'));
+    await done;
+    expect(lines.filter((line) => line.includes('"fatal"'))).toEqual([expect.stringContaining('first')]);
+    expect(host.exits).toEqual([1]);
+  });
+
+  it('exits although a listener of the exit throws', async () => {
+    const { host, done, up } = run(async () => service());
+    const exit = vi.spyOn(host, 'exit').mockImplementationOnce(() => {
+      throw new Error('from a listener');
+    });
+    await up();
+    host.emit('SIGTERM');
+    await done;
+    expect(exit.mock.calls).toEqual([[0], [0]]);
   });
 
   it('prints one line and exits 1 on a StartupError, nothing half-started', async () => {

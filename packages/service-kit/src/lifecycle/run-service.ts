@@ -34,9 +34,10 @@ const START_GRACE_MS = 5000;
  *
  *   0    after SIGINT or SIGTERM, everything released
  *   1    after a failed start (nothing is left half-started), an uncaught error, or `fail` of the context
- *   130  at once on a second signal
+ *   130  at once on a second signal, a second or more after the first
  */
 export async function runService<Settings = undefined>(options: RunServiceOptions<Settings>): Promise<void> {
+  if (options.host === undefined) outliveOutput();
   const host = options.host ?? process;
   const settings = settingsOrExit(options, host);
   if (settings === undefined) return;
@@ -58,7 +59,21 @@ export async function runService<Settings = undefined>(options: RunServiceOption
   await resources
     .release()
     .catch((error: unknown) => logger.error({ err: error }, 'not everything was released'));
-  host.exit(life.exitCode());
+  exit(host, life.exitCode());
+}
+
+/** What cannot be written to a full disk or a closed pipe is lost, and no reason to end. */
+function outliveOutput(): void {
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+}
+
+/** A listener of the exit that throws would keep the process alive; a second call runs none. */
+function exit(host: HostProcess, code: number): void {
+  try {
+    host.exit(code);
+  } catch {
+    host.exit(code);
+  }
 }
 
 interface AllSettings<Settings> {
@@ -128,6 +143,12 @@ export interface HostProcess {
 
 type ProcessLife = ReturnType<typeof watchProcess>;
 
+/**
+ * One Ctrl-C may come twice: to all programs of the terminal, and from npm, which passes on its own. So a signal is a second
+ * wish only after this time, in milliseconds.
+ */
+const ONE_WISH_MS = 1000;
+
 /** Follows the signals and uncaught errors of the process. A second signal exits at once. */
 function watchProcess(host: HostProcess, logger: Logger) {
   const stop = new AbortController();
@@ -136,14 +157,19 @@ function watchProcess(host: HostProcess, logger: Logger) {
   // A service that only waits holds nothing that would keep the process alive.
   const alive = setInterval(() => undefined, 1 << 30);
   let exitCode = 0;
+  let askedAt: number | undefined;
   const onSignal = (name: string) => () => {
-    if (stop.signal.aborted) return host.exit(130);
+    const now = systemClock.monotonic();
+    if (askedAt !== undefined) return now - askedAt < ONE_WISH_MS ? undefined : exit(host, 130);
+    askedAt = now;
     logger.info({ signal: name }, 'stopping');
     stop.abort();
   };
   const onUncaught = (error: unknown) => {
-    logger.fatal({ err: error }, 'an error was not caught: stopping');
+    const isFirst = exitCode === 0;
     exitCode = 1;
+    if (isFirst) logger.fatal({ err: error }, 'an error was not caught: stopping');
+    else logger.debug({ err: error }, 'another error was not caught');
     stop.abort();
   };
   stop.signal.addEventListener('abort', () => clearInterval(alive), { once: true });

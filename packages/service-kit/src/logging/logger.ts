@@ -28,7 +28,7 @@ export function createLogger({
   format = 'json',
   destination,
 }: LoggerOptions): Logger {
-  const sink = destination ?? turnWriter(pino.destination({ dest: 1, sync: true }));
+  const sink = destination ?? turnWriter(standardOutput());
   return pino(
     {
       level,
@@ -72,6 +72,19 @@ function inOneWord(value: unknown): string {
 function stackOf(err: unknown): string {
   const stack = (err as { stack?: unknown } | undefined)?.stack;
   return typeof stack === 'string' ? `${stack.replace(/^/gm, '    ')}\n` : '';
+}
+
+/**
+ * Lines that cannot be written, as on a full disk, are lost, and the service goes on. A new stream takes the next ones: the old
+ * one would keep all of them until it can write the first.
+ */
+function standardOutput(): LogDestination {
+  const open = () => pino.destination({ dest: 1, sync: true }).on('error', renew);
+  const renew = () => {
+    stream = open();
+  };
+  let stream = open();
+  return { write: (text) => stream.write(text) };
 }
 
 /**

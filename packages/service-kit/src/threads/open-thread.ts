@@ -1,7 +1,7 @@
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import { type Environment, StartupError } from '../environment/environment.js';
 import type { CheckResults } from '../health/health.js';
-import type { ServiceContext } from '../lifecycle/service-context.js';
+import type { RunningService, ServiceContext } from '../lifecycle/service-context.js';
 import { createLink, type Procedure } from './link.js';
 
 interface OpenThreadOptions {
@@ -13,14 +13,17 @@ interface OpenThreadOptions {
   readonly file: URL;
   /** Handed over to it. */
   readonly ports: Readonly<Record<string, MessagePort>>;
+  /** How much longer than others its service may take to stop, in milliseconds. */
+  readonly stopDelayMs: number;
 }
 
 /** What a thread may take to stop, in milliseconds: the sum of what its own resources may. Then it is ended. */
 const STOP_MS = 14_000;
-/** How long the release of a thread may take. */
-export const THREAD_RELEASE_MS = STOP_MS + 1000;
+/** What ending it may take. */
+const END_MS = 1000;
 
-interface Thread extends AsyncDisposable {
+interface Thread extends RunningService {
+  readonly stopTimeoutMs: number;
   /** Has it start its service, with what can be cloned. @throws StartupError as the service did. */
   start(given: unknown): Promise<unknown>;
 }
@@ -31,6 +34,7 @@ interface Thread extends AsyncDisposable {
  */
 export function openThread(options: OpenThreadOptions, context: ServiceContext): Thread {
   const { name, service, file, ports } = options;
+  const stopMs = STOP_MS + options.stopDelayMs;
   const { env, logger, health, telemetry } = context;
   const { port1, port2: port } = new MessageChannel();
   const data: ThreadData = { name, service, env: { ...env }, port, ports };
@@ -54,6 +58,7 @@ export function openThread(options: OpenThreadOptions, context: ServiceContext):
   const leaveTelemetry = telemetry.include(() => link.call('metrics', undefined));
   const leaveHealth = health.include(`${name} thread`, () => link.call('checks', undefined));
   return {
+    stopTimeoutMs: stopMs + END_MS,
     start: async (given) => {
       const outcome = await link.call('start', given);
       if ('problem' in outcome) throw new StartupError(outcome.problem);
@@ -65,7 +70,7 @@ export function openThread(options: OpenThreadOptions, context: ServiceContext):
       leaveHealth();
       leaveTelemetry();
       link.call('stop', undefined).catch(() => undefined);
-      const overdue = setTimeout(() => void worker.terminate(), STOP_MS);
+      const overdue = setTimeout(() => void worker.terminate(), stopMs);
       await exited;
       clearTimeout(overdue);
       link.close();
