@@ -8,7 +8,7 @@ import {
 } from '@orrery/database';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { type Items, openItems, terminate } from './test-connection.js';
+import { type Items, open, openItems, terminate } from './test-connection.js';
 
 const insert = (db: Kysely<Items>, id: number) =>
   db.insertInto('items').values({ id, tags: null, at: null }).execute();
@@ -104,12 +104,16 @@ describe('transaction', () => {
   });
 
   it('maps a cancelled statement and a wait for a lock to `deadline_exceeded`', async () => {
-    const database = await openItems({ statementTimeoutMs: 100, lockTimeoutMs: 50 });
-    const slow = await failureOf(sql`select pg_sleep(5)`.execute(database.db));
+    const database = await openItems();
+    const bounded = await open<Items>(database.pool.options.connectionString ?? '', {
+      statementTimeoutMs: 300,
+      lockTimeoutMs: 50,
+    });
+    const slow = await failureOf(sql`select pg_sleep(600)`.execute(bounded.db));
     expect(toServiceError(slow).code).toBe('deadline_exceeded');
     const waiting = transaction(database.db, async (trx) => {
       await sql`lock table items`.execute(trx);
-      return failureOf(insert(database.db, 1));
+      return failureOf(insert(bounded.db, 1));
     });
     expect(toServiceError(await waiting).code).toBe('deadline_exceeded');
   });

@@ -422,7 +422,7 @@ const suite = (openBus: () => Promise<Join>) => {
       ({ deployment }) => {
         if (ofFailing.has(deployment)) throw new Error('not now');
       },
-      { retryBaseMs: 60_000 },
+      { retryBaseMs: 600_000 },
     );
     for (const { entries } of failing) for (const entry of entries) await publish(entry);
     const well = journal(3);

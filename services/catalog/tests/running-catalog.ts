@@ -69,6 +69,7 @@ export async function bootCatalog({ askHeld, ...overrides }: StartOptions = {}) 
   return {
     ...callers(bus, clock),
     ...catalog,
+    databaseUrl,
     accounts,
     pool,
     db,

@@ -50,7 +50,7 @@ const families: readonly [string, (slotMs?: number) => Promise<Family>][] = [
   [
     'Solana',
     async (slotMs = LONG_SLOT_MS) => {
-      const { chain } = await startSolana({ slotMs });
+      const { chain } = await startSolana({ slotMs, lifetime: 40 });
       return {
         chain,
         configured: (settings) => chainOf({ ...chain.chain, ...settings } as never, chain.signerKey),

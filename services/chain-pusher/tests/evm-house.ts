@@ -30,7 +30,7 @@ export async function startEvm({ config, ...options }: EvmOptions = {}) {
     new AbortController().signal,
   );
   const chain: SigningChain = chainOf({ ...bare.chain, contract } as never);
-  const client = createPublicClient({ transport: http(anvil.url) });
+  const client = createPublicClient({ transport: http(anvil.url, { timeout: 120_000 }) });
   const rpc = (method: string, ...params: unknown[]) =>
     client.request({ method, params } as never) as Promise<never>;
   /** The registry's log, in the order of the chain. */

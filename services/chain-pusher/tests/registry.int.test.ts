@@ -28,12 +28,16 @@ beforeEach(async () => {
 
 const registryOf = (key: Hex) => {
   const account = privateKeyToAccount(key);
-  const client = createWalletClient({ account, chain: foundry, transport: http(evm.url) });
+  const client = createWalletClient({
+    account,
+    chain: foundry,
+    transport: http(evm.url, { timeout: 120_000 }),
+  });
   return getContract({ address: evm.contract as Hex, abi: pushRegistryAbi, client });
 };
 /** Anvil answers with the hash of a transaction a moment before it is in a block. */
 const inBlock = async (sent: Promise<Hex>): Promise<void> => {
-  const client = createPublicClient({ transport: http(evm.url), pollingInterval: 20 });
+  const client = createPublicClient({ transport: http(evm.url, { timeout: 120_000 }), pollingInterval: 20 });
   await client.waitForTransactionReceipt({ hash: await sent });
 };
 const push = (key: Hex, number: number, digest = hash('d1')) =>

@@ -103,7 +103,7 @@ export async function prepareHouse(before?: FakeRuntime) {
       {
         caller: { kind: 'account', accountId, scopes: ['read', 'write', 'execute'] },
         requestId: randomUUID(),
-        deadline: Date.now() + 30_000,
+        deadline: Date.now() + 240_000,
       },
     ) as Promise<ReplyOf<Rpcs[Name]>>;
   const pushes = async (deployment: string, query: object = {}, accountId = OWNER) =>

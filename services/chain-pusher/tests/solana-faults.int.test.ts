@@ -6,13 +6,13 @@ import { numbersIn, startSolana } from './solana-house.js';
 const plan = { targetChains: ['local'], onchain: null };
 const patiently = { interval: 50 };
 
-async function startFaulty(faultOf: (method: string, count: number) => Fault) {
+async function startFaulty(faultOf: (method: string, count: number, raw: unknown) => Fault) {
   const solana = await startSolana();
   const house = await prepareHouse();
   const counts = new Map<string, number>();
-  const proxy = await startFaultProxy(solana.url, ({ method }) => {
+  const proxy = await startFaultProxy(solana.url, ({ method, params: [first] }) => {
     counts.set(method, (counts.get(method) ?? 0) + 1);
-    return faultOf(method, counts.get(method) ?? 0);
+    return faultOf(method, counts.get(method) ?? 0, first);
   });
   const deployment = house.runtime.createDeployment();
   house.runtime.execute(deployment, { plan });
@@ -31,10 +31,15 @@ describe('pushes to a Solana chain', () => {
   });
 
   it('are signed anew once a transaction that was lost can no longer be included', async () => {
-    const { solana, statuses, boot } = await startFaulty((method, count) =>
-      method === 'sendTransaction' && count <= 12 ? 'swallow' : 'pass',
-    );
+    let lost: unknown;
+    const { solana, statuses, boot } = await startFaulty((method, _count, raw) => {
+      if (method !== 'sendTransaction') return 'pass';
+      lost ??= raw;
+      return raw === lost ? 'swallow' : 'pass';
+    });
     await boot();
+    await vi.waitFor(() => expect(lost).toBeDefined(), patiently);
+    solana.node.outdate();
     await vi.waitFor(async () => expect(await statuses()).toEqual(['finalized']), patiently);
     expect(numbersIn(solana.memos())).toEqual([1]);
   });

@@ -20,8 +20,10 @@ export async function startSolana({
   config?: Partial<SolanaChainConfig>;
   /** Whether the signer has a balance, or how many lamports. */
   funded?: boolean | number;
-  /** A transaction can be included for 20 to 40 slots after it was signed. Default 25. */
+  /** Default 25. */
   slotMs?: number;
+  /** A transaction can be included for half as many slots, at least, after it was signed. Default 1,200. */
+  lifetime?: number;
 } = {}) {
   const node = await startSolanaNode(options);
   onTestFinished(() => node[Symbol.asyncDispose]());

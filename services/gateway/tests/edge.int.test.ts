@@ -299,7 +299,7 @@ describe('answers that clients do not read', () => {
   });
 
   it('are written for as long as their client takes some of them', async () => {
-    const { app, answers } = withLarge({ limits: { ...unhurried, takenWithinMs: 700 } });
+    const { app, answers } = withLarge({ limits: { ...unhurried, takenWithinMs: 2000 } });
     answers['things.get'] = async () => ({ data: { name: large.repeat(3) } });
     await using server = await listening(app);
     const { socket } = server.send('GET', '/api/things/large');
@@ -309,7 +309,7 @@ describe('answers that clients do not read', () => {
       socket.pause();
       setTimeout(() => socket.resume(), 8);
     });
-    await expect.poll(() => read, { timeout: 30_000 }).toBeGreaterThan(3 * large.length);
+    await expect.poll(() => read).toBeGreaterThan(3 * large.length);
   });
 
   it('are bounded together: who has taken nothing for the longest time is cut', async () => {

@@ -166,14 +166,19 @@ const begin = <T>(count: number, body: object, meanwhile: (begun: Promise<string
   context.db.transaction().execute(async (trx) => {
     await sql`select from accounts where account_id = ${OWNER} for update`.execute(trx);
     const begun = Array.from({ length: count }, () => create(body));
-    await vi.waitFor(async () => expect((await waiting.execute(context.db)).rows).toHaveLength(count));
+    const all = vi.waitFor(async () => expect((await waiting.execute(context.db)).rows).toHaveLength(count));
+    all.catch(() => undefined);
+    // On a busy machine the first one may give up before the last one begins.
+    await Promise.race([all, ...begun]);
     return meanwhile(begun);
   });
 
-/** What becomes of creations that have all begun before one of them is through. */
-async function together(count: number, body: object): Promise<string[]> {
-  const held = await begin(count, body, async (begun) => ({ begun }));
-  return (await Promise.all(held.begun)).toSorted();
+/** What becomes of creations that have all begun before one of them is through: one more than there is room for. */
+async function together(left: number, body: object): Promise<string[]> {
+  await leave(left);
+  const held = await begin(left + 1, body, async (begun) => ({ begun }));
+  const outcomes = await Promise.all(held.begun);
+  return outcomes.includes('deadline_exceeded') ? together(left, body) : outcomes.toSorted();
 }
 
 it.each([
@@ -183,10 +188,9 @@ it.each([
 ])('of %s made at once no more than the %i that are left come about', async (what, left) => {
   await leave(1);
   const { deployment } = await plantDeployment(house);
-  await leave(left);
   const body = what === 'clones' ? { bindings: [], sourceDeployment: deployment.address } : {};
   const created = Array.from({ length: left }, () => 'created');
-  expect(await together(left + 1, body)).toEqual([...created, 'quota_exceeded']);
+  expect(await together(left, body)).toEqual([...created, 'quota_exceeded']);
 });
 
 it('a creation that waits too long for another one of its account says so', async () => {

@@ -24,6 +24,8 @@ it('knows the deployments of the first database before their places are in the d
     await openDirectory({ databaseUrl: first, directoryUrl: undefined, applicationName: 'test', logger }),
   );
   await addDatabase(target.db, directory.db, '2');
+  // The first one is compared a while after this; that is set back below.
+  await query(first, "update directory.databases set added_at = now() + interval '1 hour'");
   await using __ = await bootSecond();
   const { address } = planted.deployment;
   const asked = [

@@ -100,10 +100,19 @@ it('a dry run waits for nothing', async () => {
   expect(data).toMatchObject({ dryRun: true });
 });
 
-it.each(['away', 'lying'] as const)('fails at the deadline while the beacon is %s', async (mode) => {
-  await boot({ aiDeadlineMs: 4000 });
+/** A deployment of a runtime that knows the beacon. A busy machine may need more time for its first execution. */
+async function plantWithin(aiDeadlineMs: number): Promise<Planted> {
+  const runtime = await boot({ aiDeadlineMs });
   const planted = await plant();
-  await planted.execute({ id: 'a' }, {}, 'roll');
+  const drawing = planted.execute({ id: 'a' }, {}, 'roll');
+  if (await drawing.catch(() => undefined)) return planted;
+  running.splice(running.indexOf(runtime), 1);
+  await runtime[Symbol.asyncDispose]();
+  return plantWithin(2 * aiDeadlineMs);
+}
+
+it.each(['away', 'lying'] as const)('fails at the deadline while the beacon is %s', async (mode) => {
+  const planted = await plantWithin(4000);
   beacon.state.mode = mode;
   expect(await codeOf(planted.execute({ id: 'a' }, {}, 'roll'))).toBe('randomness_unavailable');
   const [entry] = (await entriesOf(planted)).slice(-1);

@@ -1,3 +1,4 @@
+import { type Clock, systemClock } from '@orrery/service-kit';
 import { describe, expect, it, vi } from 'vitest';
 import type { Batch } from '../src/store/commit/batch.js';
 import type { CommitBatch } from '../src/store/commit/commit-statement.js';
@@ -7,22 +8,27 @@ const house = await prepareHouse();
 
 type AroundCommit = (commit: CommitBatch) => CommitBatch;
 
-/** Commits that begin only when they are let go. */
+/** Commits that begin only when they are let go. The clock stands still until then: no batch ends with its slice of time. */
 function heldCommits() {
   const held: { batch: Batch; letGo: () => void }[] = [];
   let isHolding = false;
+  let heldAt: number | undefined;
+  const clock: Clock = { ...systemClock, monotonic: () => heldAt ?? systemClock.monotonic() };
   const aroundCommit: AroundCommit = (commit) => async (batch) => {
     if (isHolding) await new Promise<void>((letGo) => held.push({ batch, letGo }));
     return commit(batch);
   };
   const hold = () => {
     isHolding = true;
+    heldAt = systemClock.monotonic();
   };
   const letGo = () => {
     isHolding = false;
+    heldAt = undefined;
     for (const { letGo } of held.splice(0)) letGo();
   };
-  return { aroundCommit, counts: () => held.map(({ batch }) => batch.entries.length), hold, letGo };
+  const counts = () => held.map(({ batch }) => batch.entries.length);
+  return { aroundCommit, clock, counts, hold, letGo, [Symbol.dispose]: letGo };
 }
 
 /** Sees what is under way whenever a commit begins. */
@@ -43,8 +49,11 @@ const plantMany = (count: number) => Promise.all(Array.from({ length: count }, (
 
 describe('commits', () => {
   it('are begun beside another one for what is worth it and has no part in that one', async () => {
-    const { aroundCommit, counts, hold, letGo } = heldCommits();
-    await using _runtime = await house.boot({ aroundCommit });
+    const commits = heldCommits();
+    const { aroundCommit, clock, counts, hold, letGo } = commits;
+    await using _runtime = await house.boot({ aroundCommit, clock });
+    // A runtime ends once its commits have.
+    using _ = commits;
     const planted = await plantMany(25);
     const executeAll = (from: number, to: number) =>
       planted.slice(from, to).map(({ execute }) => execute({ id: 'a' }));

@@ -30,24 +30,34 @@ export function createDeciderDouble() {
       if (next === undefined) unseen.push(call);
       else next(call);
     });
-  const called = () =>
-    new Promise<DeciderCall>((resolve) => {
-      const first = unseen.shift();
-      if (first === undefined) waiting.push(resolve);
-      else resolve(first);
-    });
+  const nextCall = () => {
+    const { promise, resolve } = Promise.withResolvers<DeciderCall>();
+    const first = unseen.shift();
+    if (first === undefined) waiting.push(resolve);
+    else resolve(first);
+    const withdraw = () => {
+      const at = waiting.indexOf(resolve);
+      if (at >= 0) waiting.splice(at, 1);
+    };
+    return { promise, withdraw };
+  };
   return {
     decider,
     calls: () => calls,
     /** The next call, once it is made. */
-    called,
+    called: (): Promise<DeciderCall> => nextCall().promise,
     /** The next call; rejects when the execution ends without one. */
-    calledBefore: (end: Promise<unknown>): Promise<DeciderCall> =>
-      Promise.race([
-        called(),
-        end.then((answer) => {
-          throw new Error(`ended without another call of the decider: ${JSON.stringify(answer)}`);
-        }),
-      ]),
+    calledBefore: (end: Promise<unknown>): Promise<DeciderCall> => {
+      const { promise, withdraw } = nextCall();
+      const ended = end.then((answer) => {
+        throw new Error(`ended without another call of the decider: ${JSON.stringify(answer)}`);
+      });
+      return Promise.race([promise, ended]).finally(withdraw);
+    },
+    /** What a test has left, its waits too, is nothing to the next one. */
+    clear: (): void => {
+      unseen.length = 0;
+      waiting.length = 0;
+    },
   };
 }

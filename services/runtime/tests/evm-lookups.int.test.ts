@@ -32,7 +32,7 @@ async function plantPayment() {
   if ('mismatch' in read) throw new Error(read.mismatch);
   const resource = { url: 'http://localhost', description: '' };
   const payment: Payment = { ...read, x402Version: 2, requirement, resource };
-  const chain = createEvmChain(token, logger);
+  const chain = createEvmChain(token, logger, 120_000);
   const { signal } = new AbortController();
   return { payment, look: (since: number) => chain.look(payment, { since, named: [], signal }) };
 }
@@ -42,7 +42,7 @@ const mine = (blocks: number, interval: number) =>
 
 it('an authorization that was used long before its settlement began is told of once it is over', async () => {
   const { payment, look } = await plantPayment();
-  const settled = await createHttpFacilitator(evm.facilitator.url, logger).settle(payment, 60_000);
+  const settled = await createHttpFacilitator(evm.facilitator.url, logger).settle(payment, 120_000);
   if (settled.kind !== 'settled') throw new Error(settled.kind);
   const usedAt = Date.now();
   const charged = { kind: 'charged', transaction: settled.transaction, at: expect.any(Number) };

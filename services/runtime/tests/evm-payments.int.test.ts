@@ -19,7 +19,7 @@ const RECEIVER = '0x2222222222222222222222222222222222222222';
 const PRICE = 10_000n;
 
 const running: AsyncDisposable[] = [];
-const boot = async (settleMs = 3000) => {
+const boot = async (settleMs = 20_000) => {
   const accepts = TEST_NETWORKS.accepts.map((one) => ({ ...one, rpcUrls: [evm.rpcUrl] }));
   const runtime = await house.boot({ payments: { facilitatorUrl: evm.facilitator.url, accepts, settleMs } });
   running.push(runtime);
@@ -188,18 +188,18 @@ describe('a payment on an EVM chain', () => {
     expect((await send(offer.payment)).data.seq).toBe(3);
   });
 
-  it.each<[Conduct, number]>([
-    ['slow', 4000],
-    ['drops its reply', 4000],
-  ])('by a facilitator that is or does: %s, is settled once', async (conduct, settleMs) => {
-    await boot(settleMs);
-    const { send, list } = await plant();
-    const offer = await offerFor(await refusalOf(send()));
-    evm.facilitator.conduct = conduct;
-    expect(await send(offer.payment)).toMatchObject({ payment: { response: { success: true } } });
-    expect(await list()).toMatchObject([{ status: 'settled' }]);
-    expect(await offer.uses()).toBe(1);
-  });
+  it.each<Conduct>(['slow', 'drops its reply'])(
+    'by a facilitator that is or does: %s, is settled once',
+    async (conduct) => {
+      await boot();
+      const { send, list } = await plant();
+      const offer = await offerFor(await refusalOf(send()));
+      evm.facilitator.conduct = conduct;
+      expect(await send(offer.payment)).toMatchObject({ payment: { response: { success: true } } });
+      expect(await list()).toMatchObject([{ status: 'settled' }]);
+      expect(await offer.uses()).toBe(1);
+    },
+  );
 
   it('is one settlement and one execution, however many copies arrive at two runtimes', async () => {
     await boot();
@@ -337,7 +337,11 @@ async function useAuthorization(
   signature: Hex,
 ): Promise<void> {
   const { r, s, v } = parseSignature(signature);
-  const client = createWalletClient({ chain: baseSepolia, account, transport: http(evm.rpcUrl) });
+  const client = createWalletClient({
+    chain: baseSepolia,
+    account,
+    transport: http(evm.rpcUrl, { timeout: 120_000 }),
+  });
   const balance = [account.address, '0xde0b6b3a7640000'];
   await evm.chain.request({ method: 'anvil_setBalance', params: balance } as never);
   const hash = await client.writeContract({

@@ -284,12 +284,14 @@ describe('a directory that is away', () => {
         ]);
       });
     await open(false);
-    expect((await health.readiness()).checks['runtime directory']).toMatchObject({ status: 'degraded' });
+    const told = async () => (await health.readiness()).checks['runtime directory'];
+    await vi.waitFor(async () => expect(await told()).toMatchObject({ status: 'degraded' }));
     await leases.runOnce();
     await execute({ id: 'alone' });
     expect(await counter('alone')).toMatchObject({ state: { count: 1 } });
     expect(await held(house.databaseUrl)).toBe(64);
     await open(true);
-    expect((await health.readiness()).checks['runtime directory']).toEqual({ status: 'ok' });
+    // A check that takes a busy machine too long tells that it is away.
+    await vi.waitFor(async () => expect(await told()).toEqual({ status: 'ok' }));
   });
 });

@@ -28,7 +28,10 @@ export async function openRuntimeDatabase() {
   afterAll(() => resources.release());
   const logger = createLogger({ service: 'test', level: 'error' });
   const { url } = resources.use('test database', await createTestDatabase());
-  const database = await connect<RuntimeSchema>({ url, schema: 'runtime', applicationName: 'test', logger });
+  // What a test plants may be 100,000 rows in one statement.
+  const bounds = { statementTimeoutMs: 240_000, maxWaitMs: 60_000 };
+  const address = { url, schema: 'runtime', applicationName: 'test', logger };
+  const database = await connect<RuntimeSchema>({ ...address, ...bounds });
   resources.add('connections', () => database.close());
   await migrate({ database, migrations, logger });
   return database.db;

@@ -16,5 +16,5 @@ export const modelNamed = (modelId: string, isDefault = false): Model => ({
   baseUrl: 'http://127.0.0.1:9/v1',
   apiKey: undefined,
   upstreamModel: modelId,
-  timeoutMs: 60_000,
+  timeoutMs: 600_000,
 });

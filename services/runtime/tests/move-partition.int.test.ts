@@ -3,7 +3,7 @@ import { createLogger, systemClock } from '@orrery/service-kit';
 import { createTestDatabase } from '@orrery/testing';
 import { query, withClient } from '@orrery/testing/servers';
 import { sql } from 'kysely';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
   abortMove,
   cleanMoved,
@@ -80,6 +80,16 @@ const listed = async () =>
 const stopAt = (last: MoveStep) => (step: MoveStep) => {
   if (step === last) throw new Error(`stopped at ${step}`);
 };
+
+/** A move that is left half done would fail the next test, too. */
+beforeEach(({ onTestFailed }) =>
+  onTestFailed(() =>
+    abortMove(moving(undone)).then(
+      () => undefined,
+      () => undefined,
+    ),
+  ),
+);
 
 it('each table has a line that says how it moves', async () => {
   const tables = await query<{ name: string }>(
@@ -184,8 +194,9 @@ describe('a partition that moves', () => {
   });
 
   it('waits for transactions of its server that take longer than a statement may', async () => {
-    const hasty = { url: first, schema: 'runtime', applicationName: 'test', logger, lockTimeoutMs: 100 };
-    await using source = await connect<RuntimeSchema>({ ...hasty, statementTimeoutMs: 200 });
+    const statementTimeoutMs = 3000;
+    const hasty = { url: first, schema: 'runtime', applicationName: 'hasty', logger, lockTimeoutMs: 2000 };
+    await using source = await connect<RuntimeSchema>({ ...hasty, statementTimeoutMs });
     const elsewhere = (await createTestDatabase()).url;
     const moved = await withClient(elsewhere, async (client) => {
       await client.query('begin; create table written_to ()');
@@ -193,8 +204,11 @@ describe('a partition that moves', () => {
         done: movePartition(moving(undone, { source: source.db, onStep: stopAt('published') })),
       };
       moved.done.catch(() => undefined);
+      const waiting = `select from pg_stat_activity where application_name = 'hasty' and state = 'active'
+        and query like '%pg_create_logical_replication_slot%'`;
+      await vi.waitFor(async () => expect(await query(first, waiting)).toHaveLength(1));
       // The driver gives a statement up five seconds after its bound.
-      await Promise.race([systemClock.sleep(6000), moved.done]);
+      await Promise.race([systemClock.sleep(statementTimeoutMs + 6000), moved.done]);
       await client.query('commit');
       return moved;
     });

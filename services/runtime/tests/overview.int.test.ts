@@ -143,7 +143,10 @@ test('an overview tells everyone who may read the deployment how it goes, and it
     modelsUsdToday: 0,
   });
   expect(day.steps).toHaveLength(48);
-  expect(day.steps.at(-1)).toMatchObject({ succeeded: 1, failed: 1 });
+  // A step, or a day, may have begun meanwhile.
+  const latest = (of: 'succeeded' | 'failed', steps = day.steps) =>
+    steps.slice(-2).reduce((sum, step) => sum + step[of], 0);
+  expect([latest('succeeded'), latest('failed')]).toEqual([1, 1]);
   expect(day.events).toMatchObject([
     { event: 'increment', succeeded: 1, failed: 0 },
     { event: 'stumble', succeeded: 0, failed: 1 },
@@ -152,10 +155,11 @@ test('an overview tells everyone who may read the deployment how it goes, and it
   expect(day.latestFailure).toMatchObject({ event: 'stumble', code: 'template_failed' });
   expect(day.timers).toMatchObject({ pending: 1, overdue: 0 });
   expect(Date.parse(day.timers?.nextDueAt ?? '')).toBeGreaterThan(Date.now());
-  expect((await overview({ of: 'month' })).steps.at(-1)).toMatchObject({
-    at: `${new Date().toISOString().slice(0, 10)}T00:00:00.000Z`,
-    succeeded: 1,
-  });
+  const today = () => `${new Date().toISOString().slice(0, 10)}T00:00:00.000Z`;
+  const before = today();
+  const month = await overview({ of: 'month' });
+  expect([before, today()]).toContain(month.steps.at(-1)?.at);
+  expect(latest('succeeded', month.steps)).toBe(1);
 
   await house.call('deployments.publish', { params });
   await execute({ id: 'A' });

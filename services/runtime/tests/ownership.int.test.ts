@@ -87,7 +87,7 @@ describe('owners', () => {
     const ahead = "now() + interval '1 hour'";
     await query(`update runtime.partitions set owner = 'gone', expires_at = ${ahead}, epoch = epoch + 1`);
     await query(`insert into runtime.members (instance, expires_at) values ('gone', ${ahead})`);
-    const heir = await boot({ leaseTtlMs: 300 });
+    const heir = await boot({ leaseTtlMs: 4000 });
     await vi.waitFor(async () => expect(await owners()).toEqual([{ owner: heir.instance, count: 64 }]));
     await query(`delete from runtime.members where instance = 'gone'`);
     await (await plantDeployment(house)).execute({ id: 'clock' });

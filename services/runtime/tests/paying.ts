@@ -46,7 +46,7 @@ export const sendsTo =
     const {
       wallet = WALLET,
       payment = null,
-      patience = 20_000,
+      patience = 240_000,
       awaitsRun = false,
       leavesRun,
       atEvent,

@@ -89,9 +89,9 @@ export async function preparePaymentFaults(house: House) {
     const at = Date.now();
     const sends = sendsTo(house, deployment.address);
     const send = (payment: OfferedPayment | null, patience: number) => sends({ at, payment, patience });
-    const { facts } = await refusalOf(send(null, 20_000));
+    const { facts } = await refusalOf(send(null, 240_000));
     const payment = paymentFor(facts as never);
-    const given = send(payment, 1000).catch(() => undefined);
+    const given = send(payment, 20_000).catch(() => undefined);
     await stopped.isThere;
     isStopped = true;
     if (trial.stop !== 'before the call' && trial.stop !== 'after the charge') world.conduct = trial.conduct;
@@ -99,7 +99,7 @@ export async function preparePaymentFaults(house: House) {
     await query('update partitions set owner = null, expires_at = null');
     const heir = await house.boot(common);
     world.conduct = trial.conduct;
-    await ended(() => send(payment, 600));
+    await ended(() => send(payment, 2000));
     stopped.wakeUp();
     await given;
     await first[Symbol.asyncDispose]();

@@ -6,7 +6,14 @@ import { createDeciderDouble } from './decider-double.js';
 import { attribute, incrementVersion } from './fake-catalog.js';
 import { lookOnPayments, type PublicRequest, sendsTo, WALLET } from './paying.js';
 import { createPaymentWorld, paymentFor, RECEIVER } from './payment-world.js';
-import { codeOf, type House, plantDeployment, prepareHouse, refusalOf } from './running-runtime.js';
+import {
+  codeOf,
+  type House,
+  plantDeployment,
+  prepareHouse,
+  refusalOf,
+  refusedInVain,
+} from './running-runtime.js';
 
 const house: House = await prepareHouse();
 const decider = createDeciderDouble();
@@ -76,6 +83,7 @@ beforeAll(async () => {
 afterEach(async () => {
   reset();
   for (const runtime of running.splice(0)) await runtime[Symbol.asyncDispose]();
+  decider.clear();
 });
 
 /** The catalog numbers schemas in their order. */
@@ -380,23 +388,22 @@ describe('while a payment settles', () => {
     const { isThere, letGo } = stopAtSettlement();
     const paid = pay({ event: 'marked', input: { id: 'm' } });
     await isThere;
-    // What waits is refused a tenth of that before its time is over.
-    const soon = { patience: 2500 };
     const mark = { entitySchema: 'mark', instanceId: 'm', state: {} };
     expect(await codeOf(house.call('instances.create', { params, body: mark }))).toBe('limit_reached');
     expect(await codeOf(execute({ id: 'new' }))).toBe('limit_reached');
-    const waiting = [
-      house.call('deployments.pause', { params }, soon),
-      house.call('deployments.lock', { params }, soon),
-      house.call('bindings.remove', { params, query: { event: 'marked' } }, soon),
+    const asks = [
+      (patience: number) => house.call('deployments.pause', { params }, { patience }),
+      (patience: number) => house.call('deployments.lock', { params }, { patience }),
+      (patience: number) =>
+        house.call('bindings.remove', { params, query: { event: 'marked' } }, { patience }),
     ];
-    for (const { code, message } of await Promise.all(waiting.map(refusalOf)))
+    for (const { code, message } of await Promise.all(asks.map((ask) => refusedInVain(ask))))
       expect([code, message]).toEqual(['write_conflict', 'A payment is being settled: try again.']);
     const switches = ['deployments.pause', 'deployments.resume', 'deployments.lock'] as const;
     const ofBindings = ['bindings.add', 'bindings.update', 'bindings.remove'] as const;
     for (const name of [...switches, ...ofBindings])
       expect(runtimeContract.rpcs[name].errors, name).toContain('write_conflict');
-    expect(await codeOf(house.call('deployments.delete', { params }, soon))).toBe('deployment_busy');
+    expect(await codeOf(house.call('deployments.delete', { params }))).toBe('deployment_busy');
     const held = await house.ask('references.held', {
       deployment: deployment.address,
       versionIds: [],

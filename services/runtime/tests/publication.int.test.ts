@@ -80,10 +80,7 @@ describe('the publication of journals', () => {
   it('is noted while the process runs, so that little comes again after its death', async () => {
     const { deployment, execute } = await plantDeployment(house);
     await execute({ id: 'a' });
-    await vi.waitFor(
-      async () => expect(await headOf(deployment.id)).toEqual({ seq: 2, published: 2 }),
-      10_000,
-    );
+    await vi.waitFor(async () => expect(await headOf(deployment.id)).toEqual({ seq: 2, published: 2 }));
   });
 
   it('goes on where the process before has left it, and clears what a release before has left', async () => {

@@ -92,6 +92,7 @@ export async function prepareHouse() {
       randomnessKeys: [Buffer.alloc(32, 7)],
       models: [modelNamed('double', true)],
       chains: ['base-sepolia', 'near-testnet'],
+      aiDeadlineMs: 600_000,
       ...overrides,
       limits: { ...readRuntimeConfig({}).limits, ...overrides.limits },
     };
@@ -136,11 +137,14 @@ function oneReader() {
 
 export type House = Awaited<ReturnType<typeof prepareHouse>>;
 
+/** How long a caller waits who does not mind, in milliseconds: a busy machine is twenty times slower. */
+const PATIENCE_MS = 240_000;
+
 function callers(bus: Bus) {
   const call = <Name extends RpcName>(
     name: Name,
     sent: Sent = {},
-    { accountId = OWNER, patience = 30_000 } = {},
+    { accountId = OWNER, patience = PATIENCE_MS } = {},
   ): Promise<ReplyOf<Rpcs[Name]>> =>
     bus.call(runtimeContract.rpcs[name], { params: {}, query: {}, headers: {}, body: {}, ...sent } as never, {
       caller: { kind: 'account', accountId, scopes: ['read', 'write', 'execute'] },
@@ -151,7 +155,7 @@ function callers(bus: Bus) {
     bus.call(runtimeContract.rpcs[name], request as never, {
       caller: { kind: 'service', service: 'test' },
       requestId: randomUUID(),
-      deadline: Date.now() + 30_000,
+      deadline: Date.now() + PATIENCE_MS,
     }) as Promise<ReplyOf<Rpcs[Name]>>;
   return { call, ask };
 }
@@ -186,6 +190,32 @@ export async function refusalOf(promise: Promise<unknown>): Promise<ServiceError
   );
   if (outcome instanceof ServiceError) return outcome;
   throw outcome;
+}
+
+/** What a service answers that has too much to do, or waits in vain for another one. */
+const BUSY: readonly ErrorCode[] = ['overloaded', 'unavailable', 'deadline_exceeded'];
+
+/** Asks again for as long as the service is too busy, as callers do. */
+export async function untilTaken<T>(ask: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!(error instanceof ServiceError && BUSY.includes(error.code))) throw error;
+    }
+  }
+}
+
+/**
+ * The refusal of a caller who waits in vain, a moment before its time is over. A busy machine may answer too late: who is told
+ * that nothing came asks again, with more time.
+ */
+export async function refusedInVain(
+  ask: (patience: number) => Promise<unknown>,
+  patience = 2500,
+): Promise<ServiceError> {
+  const refused = await refusalOf(ask(patience));
+  return refused.code === 'deadline_exceeded' ? refusedInVain(ask, 2 * patience) : refused;
 }
 
 export const codeOf = async (promise: Promise<unknown>): Promise<ErrorCode> =>

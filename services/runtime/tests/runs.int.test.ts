@@ -6,7 +6,15 @@ import pg from 'pg';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { awaitRun } from '../src/runs/execute/execute.js';
 import { createDeciderDouble } from './decider-double.js';
-import { codeOf, type House, OWNER, plantDeployment, prepareHouse, refusalOf } from './running-runtime.js';
+import {
+  codeOf,
+  type House,
+  OWNER,
+  plantDeployment,
+  prepareHouse,
+  refusalOf,
+  refusedInVain,
+} from './running-runtime.js';
 
 const house: House = await prepareHouse();
 const decider = createDeciderDouble();
@@ -45,13 +53,14 @@ beforeAll(async () => {
 });
 afterEach(async () => {
   for (const runtime of running.splice(0)) await runtime[Symbol.asyncDispose]();
+  decider.clear();
 });
 
 const bound = ['increment', 'judge', 'survey'].map((event) => ({ event, eventVersion: 1 }));
 
 async function plantJudged() {
   const planted = await plantDeployment(house, { bindings: bound });
-  const execute = (event: string, input: object, patience = 20_000, headers: Record<string, string> = {}) =>
+  const execute = (event: string, input: object, patience = 240_000, headers: Record<string, string> = {}) =>
     house.call(
       'deployments.execute',
       { params: planted.params, body: { event, input }, headers },
@@ -245,7 +254,7 @@ describe('a run', () => {
   it('under way when its process stops goes on elsewhere, and its caller is told which one it is', async () => {
     const stopping = await boot();
     const { judge, counter } = await plantJudged();
-    const waiting = refusalOf(judge('a'));
+    const waiting = refusalOf(judge('a', 60_000));
     const { signal } = await decider.called();
     await stopping[Symbol.asyncDispose]();
     expect(signal.aborted).toBe(true);
@@ -299,19 +308,25 @@ describe('a run', () => {
   });
 
   it('makes others wait no longer than they can', async () => {
-    await boot({ aiDeadlineMs: 2500 });
-    const { judge, increment, counter } = await plantJudged();
-    await judge('a', undefined, { prefer: 'respond-async' });
-    const first = await decider.called();
-    await increment('a');
-    first.answer({});
-    const second = await decider.called();
-    expect(await codeOf(increment('a', 2500))).toBe('write_conflict');
-    const rival = judge('a');
-    (await decider.called()).answer(setTo('a', 9));
-    expect(await codeOf(rival)).toBe('write_conflict');
-    second.answer(setTo('a', 3));
-    await vi.waitFor(async () => expect(await counter('a')).toMatchObject({ state: { count: 3 } }));
+    const refusedWithin = async (aiDeadlineMs: number): Promise<unknown[]> => {
+      await using _ = await house.boot({ decider: decider.decider, aiDeadlineMs });
+      const { judge, increment, counter } = await plantJudged();
+      await judge('a', undefined, { prefer: 'respond-async' });
+      const first = await decider.called();
+      await increment('a');
+      first.answer({});
+      const second = await decider.called();
+      const waiting = await codeOf(increment('a', aiDeadlineMs));
+      const rival = codeOf(judge('a'));
+      const asked = await decider.calledBefore(rival).catch(() => undefined);
+      asked?.answer(setTo('a', 9));
+      const refused = [waiting, await rival];
+      second.answer(setTo('a', 3));
+      await vi.waitFor(async () => expect(await counter('a')).toMatchObject({ state: { count: 3 } }));
+      // A busy machine may take all of the time, and has more then.
+      return refused.includes('deadline_exceeded') ? refusedWithin(2 * aiDeadlineMs) : refused;
+    };
+    expect(await refusedWithin(2500)).toEqual(['write_conflict', 'write_conflict']);
   });
 
   it('goes on where its caller waits no longer, and tells which run it is', async () => {
@@ -335,11 +350,22 @@ describe('a run', () => {
   });
 
   it('that is overdue fails, also when its owner is long gone', async () => {
-    const first = await boot({ aiDeadlineMs: 2000 });
-    const { judge, history, look, deployment } = await plantJudged();
-    const late = judge('a');
-    const { request, signal } = await decider.called();
-    expect(await codeOf(late)).toBe('deadline_exceeded');
+    // On a busy machine it may be overdue before the decider is called: another one has more time.
+    const overdueAfter = async (aiDeadlineMs: number): ReturnType<typeof plantAsked> => {
+      const first = await boot({ aiDeadlineMs });
+      const asked = await plantAsked().catch(() => undefined);
+      if (asked !== undefined) return asked;
+      running.splice(running.indexOf(first), 1);
+      await first[Symbol.asyncDispose]();
+      return overdueAfter(2 * aiDeadlineMs);
+    };
+    const plantAsked = async () => {
+      const planted = await plantJudged();
+      const late = codeOf(planted.judge('a'));
+      return { ...planted, late, ...(await decider.calledBefore(late)) };
+    };
+    const { history, look, deployment, late, request, signal } = await overdueAfter(2000);
+    expect(await late).toBe('deadline_exceeded');
     await vi.waitFor(async () => {
       expect((await look(request.executionId)).data).toMatchObject({
         state: 'failed',
@@ -347,8 +373,7 @@ describe('a run', () => {
       });
     });
     expect(signal.aborted).toBe(true);
-    await first[Symbol.asyncDispose]();
-    running.length = 0;
+    for (const runtime of running.splice(0)) await runtime[Symbol.asyncDispose]();
     const orphan = '01900000-0000-7000-8000-000000000001';
     const asked = { event: 'judge', input: { id: 'a' }, trigger: 'admin', walletAddress: null };
     const caller = { kind: 'account', accountId: 1, scopes: [] };
@@ -369,7 +394,7 @@ it('a caller that leaves its run is told which one it is, and asks for its answe
   const { params, judge } = await plantJudged();
   const { rpcs } = runtimeContract;
   const caller = { kind: 'account' as const, accountId: OWNER, scopes: ['execute' as const] };
-  const call = { caller, requestId: 'leaves', callId: randomUUID(), deadline: Date.now() + 20_000 };
+  const call = { caller, requestId: 'leaves', callId: randomUUID(), deadline: Date.now() + 240_000 };
   const execute = (event: string) => {
     const request = { params, query: {}, headers: {}, body: { event, input: { id: 'a' } } };
     return house.bus.call(rpcs['deployments.execute'], request, { ...call, leavesRun: true });
@@ -435,7 +460,7 @@ describe('an owner that dies', () => {
     running.length = 0;
     await answer;
     await boot();
-    expect(await codeOf(increment('a', 2500))).toBe('write_conflict');
+    expect((await refusedInVain((patience) => increment('a', patience))).code).toBe('write_conflict');
     const again = await decider.called();
     expect(again.request.executionId).toBe(question.request.executionId);
     const waiting = increment('a');

@@ -22,7 +22,7 @@ const PRICE = 10_000n;
 const DEVNET = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1';
 
 const running: AsyncDisposable[] = [];
-const boot = async ({ settleMs = 3000, facilitatorUrl = solana.facilitator.url } = {}) => {
+const boot = async ({ settleMs = 20_000, facilitatorUrl = solana.facilitator.url } = {}) => {
   const accepts = TEST_NETWORKS.accepts.map((one) => ({ ...one, rpcUrls: [solana.rpcUrl] }));
   const runtime = await house.boot({ payments: { facilitatorUrl, accepts, settleMs } });
   running.push(runtime);

@@ -43,7 +43,7 @@ export interface ContractAccounts {
 /** Contract accounts on a chain of anvil. */
 export async function startContractAccounts(rpcUrl: string): Promise<ContractAccounts> {
   const account = privateKeyToAccount(ANVIL_KEYS[2]);
-  const client = createTestClient({ account, mode: 'anvil', transport: http(rpcUrl) })
+  const client = createTestClient({ account, mode: 'anvil', transport: http(rpcUrl, { timeout: 120_000 }) })
     .extend(publicActions)
     .extend(walletActions);
   const send = async (call: { data: Hex; to?: Address }): Promise<Address> => {

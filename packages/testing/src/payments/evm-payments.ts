@@ -56,7 +56,8 @@ export interface EvmPayments extends AsyncDisposable {
  */
 export async function startEvmPayments(): Promise<EvmPayments> {
   const anvil = await startAnvil({ chainId: baseSepolia.id });
-  const transport = http(anvil.url);
+  // What a busy machine answers late would be asked again, and done twice.
+  const transport = http(anvil.url, { timeout: 120_000 });
   const chain = createTestClient({ chain: baseSepolia, mode: 'anvil', transport }).extend(publicActions);
   const wallet = (key: Hex) =>
     createWalletClient({ chain: baseSepolia, transport, account: privateKeyToAccount(key) }).extend(

@@ -4,12 +4,19 @@ import { startEmbeddedPostgres, watchProcess } from '@orrery/embedded-postgres';
 import type { Resources } from '@orrery/service-kit';
 import { temporaryFolder } from '../servers/temporary-folder.js';
 
-/** Test data need not survive a power cut. Two processes of each service may open 150 connections. */
+/**
+ * Test data need not survive a power cut. Two processes of each service may open 150 connections. A move takes three workers,
+ * slots and senders, and files that move partitions run at once.
+ */
 const settings = {
   fsync: 'off',
   synchronous_commit: 'off',
   full_page_writes: 'off',
   max_connections: '400',
+  max_worker_processes: '24',
+  max_logical_replication_workers: '16',
+  max_replication_slots: '32',
+  max_wal_senders: '32',
   max_wal_size: '256MB',
 };
 

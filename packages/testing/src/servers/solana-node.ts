@@ -11,8 +11,6 @@ const MEMO = 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr';
 /** Slots after which a block is confirmed, and final. */
 const CONFIRMED = 1;
 const FINAL = 3;
-/** Slots for which a blockhash can be used; on Solana 150. */
-const LIFETIME = 40;
 /** Signatures of an address that a node tells of at once. */
 const PAGE = 1000;
 
@@ -39,6 +37,8 @@ export interface SolanaNode extends AsyncDisposable {
   fork(): void;
   /** Lets the chain forget the transaction with this memo, unless its block has been confirmed: that of others was chosen. */
   loseUnconfirmed(memo: string): void;
+  /** Lets so many slots pass at once that no blockhash of before can be used any more. */
+  outdate(): void;
 }
 
 interface Options {
@@ -56,25 +56,26 @@ const REFUSED = -32_002;
 const GENESIS = 'TestTestTestTestTestTestTestTest1111111111111';
 
 /**
- * Solana's virtual machine (LiteSVM) behind the part of its RPC that memos need; a slot takes `slotMs`. As a real node,
- * it tells for an address of all transactions that mention it, lets a transaction fail within a block, and says nothing
+ * Solana's virtual machine (LiteSVM) behind the part of its RPC that memos need; a slot takes `slotMs`, and a blockhash
+ * can be used for `lifetime` slots (on Solana 150), on a busy machine too. As a real node, it tells for an address of all transactions that mention it, lets a transaction fail within a block, and says nothing
  * about one that was sent without a preflight and is never included.
  */
-export async function startSolanaNode({ slotMs = 25 } = {}): Promise<SolanaNode> {
+export async function startSolanaNode({ slotMs = 25, lifetime = 1200 } = {}): Promise<SolanaNode> {
   // Without a memory of its own, so that what a fork took away can be executed again.
   const svm = new LiteSVM().withTransactionHistory(0n);
   let slot = FINAL;
   let executed: Executed[] = [];
-  let expiresAt = slot + LIFETIME;
+  let expiresAt = slot + lifetime;
   const hashes = new Map<string, number>([[svm.latestBlockhash(), expiresAt]]);
 
-  const ticking = setInterval(() => {
-    slot += 1;
-    if (slot < expiresAt - LIFETIME / 2) return;
+  const pass = (slots: number) => {
+    slot += slots;
+    if (slot < expiresAt - lifetime / 2) return;
     svm.expireBlockhash();
-    expiresAt = slot + LIFETIME;
+    expiresAt = slot + lifetime;
     hashes.set(svm.latestBlockhash(), expiresAt);
-  }, slotMs);
+  };
+  const ticking = setInterval(() => pass(1), slotMs);
   ticking.unref();
 
   const decode = (wire: string) => getTransactionDecoder().decode(getBase64Encoder().encode(wire));
@@ -185,6 +186,7 @@ export async function startSolanaNode({ slotMs = 25 } = {}): Promise<SolanaNode>
     loseUnconfirmed: (memo) => {
       executed = executed.filter((one) => slot - one.slot >= CONFIRMED || !one.memos.includes(memo));
     },
+    outdate: () => pass(lifetime + FINAL + 1),
     [Symbol.asyncDispose]: async () => {
       clearInterval(ticking);
       await listening[Symbol.asyncDispose]();

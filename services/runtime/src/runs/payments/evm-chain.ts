@@ -36,8 +36,9 @@ const SEARCH_MARGIN_S = 300;
 /** By then every node behind an address knows the blocks in which an authorization was valid, in seconds after its end. */
 const ALL_KNOW_S = 600n;
 
-export function createEvmChain(asset: NetworkNodes, logger: Logger): Chain {
-  const options = { timeout: RPC_TIMEOUT_MS, retryCount: 0 };
+/** @param timeout of a call to a node, in milliseconds */
+export function createEvmChain(asset: NetworkNodes, logger: Logger, timeout = RPC_TIMEOUT_MS): Chain {
+  const options = { timeout, retryCount: 0 };
   const nodes = asset.rpcUrls.map((url, index) => {
     const node = traced(url, http(url, options));
     const check = ofItsNetwork({ asset, index, logger }, () => networkOf(node));

@@ -1,5 +1,8 @@
+import type { Database, PoolLimits } from '@orrery/database';
+import { Resources } from '@orrery/service-kit';
 import { afterEach, expect, it, vi } from 'vitest';
-import { boundReads } from './pools.js';
+import { boundReads, openPools } from './pools.js';
+import type { RuntimeSchema } from './schema.js';
 
 const never = new AbortController().signal;
 /** As many as a gateway admits at once, by default. */
@@ -36,4 +39,31 @@ it('refuses slow reads once they have waited for two seconds', async () => {
   expect(refusals).toEqual(Array.from({ length: READS - 8 }, () => 'overloaded'));
   await vi.advanceTimersByTimeAsync(8000);
   expect(answered()).toBe(8);
+});
+
+/** The limits of the connections for leases that last so long. */
+function limitsFor(leaseTtlMs: number): PoolLimits | undefined {
+  const opened: PoolLimits[] = [];
+  const beside = (limits: PoolLimits) => {
+    opened.push(limits);
+    return { [Symbol.asyncDispose]: async () => undefined };
+  };
+  openPools(
+    { beside } as unknown as Database<RuntimeSchema>,
+    { leaseTtlMs, queriesAtOnce: 1 },
+    new Resources(),
+  );
+  return opened[0];
+}
+
+it.each([
+  [500, 167, 2000],
+  [60_000, 20_000, 20_000],
+])('of leases of %i ms a statement takes %i ms at most, and its connection %i', (ttl, statement, wait) => {
+  expect(limitsFor(ttl)).toEqual({
+    maxConnections: 2,
+    statementTimeoutMs: statement,
+    lockTimeoutMs: statement,
+    maxWaitMs: wait,
+  });
 });

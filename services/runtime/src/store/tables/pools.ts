@@ -22,6 +22,8 @@ export interface Pools {
 /** The sum with those for queries and the database's own 10 stands in docs/operations.md. */
 const CONNECTIONS = { leases: 2, commits: 4, lanes: 4, reads: 8 };
 
+/** A connection takes as long to be made however short the leases are, in milliseconds; no start tries it again. */
+const CONNECT_MS = 2000;
 /** A process that is stopped inside a transaction blocks its partitions for no longer than this, in milliseconds. */
 const IDLE_IN_COMMIT_MS = 2000;
 /**
@@ -44,7 +46,7 @@ export function openPools(
   // Two failed tries to renew leave time for a third before the leases end.
   const leaseMs = Math.ceil(leaseTtlMs / 3);
   const limits = {
-    leases: { statementTimeoutMs: leaseMs, lockTimeoutMs: leaseMs, maxWaitMs: leaseMs },
+    leases: { statementTimeoutMs: leaseMs, lockTimeoutMs: leaseMs, maxWaitMs: Math.max(leaseMs, CONNECT_MS) },
     // The plan of a commit is the same for all batches, and making it takes as long as committing one entry by it.
     commits: { idleInTransactionTimeoutMs: IDLE_IN_COMMIT_MS, plansOnce: true },
     lanes: {},
