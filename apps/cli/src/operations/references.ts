@@ -1,4 +1,4 @@
-import { MAX_LIMIT } from '@orrery/contracts';
+import { MAX_LIMIT, toNfc } from '@orrery/contracts';
 import { StartupError } from '@orrery/service-kit';
 import { allPages, askAt } from '../server/ask-server.js';
 import type { Server } from '../server/find-server.js';
@@ -66,7 +66,7 @@ async function searchDeployment(server: Server, text: string): Promise<Deploymen
   if (isReference(text)) return searchReference(server, text);
   const all = await ownDeployments(server);
   const found = all
-    .filter(({ name }) => name === text)
+    .filter(({ name }) => name === toNfc(text))
     .map(({ world, address }) => ({ worldAddress: world.address, address }));
   const [only, ...others] = found;
   if (only === undefined)
@@ -105,12 +105,13 @@ async function ownDeployments(server: Server): Promise<OwnDeployment[]> {
 
 /** Your deployments of this name, as `WORLD/DEPLOYMENT`. */
 export async function deploymentsNamed(server: Server, name: string): Promise<string[]> {
-  const found = (await ownDeployments(server)).filter((one) => one.name === name);
+  const found = (await ownDeployments(server)).filter((one) => one.name === toNfc(name));
   return found.map(({ world }) => `${world.name}/${name}`);
 }
 
 function onlyOne(all: readonly Named[], name: string, none: string): string {
-  const [only, ...others] = all.filter((one) => one.name === name);
+  // As the server stores names, however the terminal composes what is typed.
+  const [only, ...others] = all.filter((one) => one.name === toNfc(name));
   if (only === undefined) throw new StartupError(`${none} "${name}".${namesOf(all)}`);
   if (others.length > 0)
     throw severalOf(

@@ -8,3 +8,8 @@ it('lines up columns under their names and marks what is absent', () => {
   ];
   expect(formatRows(rows, ['horse', 'wins'])).toBe('horse    wins\nHORSE_1  1\nH2       –');
 });
+
+it('shows as many rows as a list has', () => {
+  const rows = Array.from({ length: 200_000 }, (_, id) => ({ id }));
+  expect(formatRows(rows, ['id']).split('\n')).toHaveLength(200_001);
+});

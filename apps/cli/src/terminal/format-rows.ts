@@ -6,7 +6,9 @@ export function formatRows(rows: readonly object[], columns: readonly string[]):
     columns.map(textOf),
     ...rows.map((row) => columns.map((name) => textOf((row as Record<string, unknown>)[name]))),
   ];
-  const widths = columns.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
+  const widths = columns.map((_, column) =>
+    cells.reduce((most, row) => Math.max(most, row[column]?.length ?? 0), 0),
+  );
   return cells
     .map((row) =>
       row

@@ -46,9 +46,9 @@ export function addVerifyCommand(program: Command, context: CommandContext): voi
       const kept = flags.checkpoint === undefined ? undefined : await readKept(flags.checkpoint);
       const verified = await verify(server, await findDeployment(server, deployment), kept, flags, context);
       const { save, json } = flags;
+      context.write(json === true ? JSON.stringify(verified, null, 2) : showVerified(verified, kept));
       if (verified.valid && save !== undefined && verified.signed)
         await replaceText(save, verified.signed.note, '--save names another file.');
-      context.write(json === true ? JSON.stringify(verified, null, 2) : showVerified(verified, kept));
       if (!verified.valid)
         throw new CommanderError(DOES_NOT_HOLD, 'orrery.diverged', 'the history does not hold');
     });
