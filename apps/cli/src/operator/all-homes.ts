@@ -27,33 +27,46 @@ export interface AllHomes {
 }
 
 /** What all databases have that the directory names: the runtime's own, and those whose address a variable tells. */
-export async function listInAll(
+export async function listInAll(env: CommandContext['env'], home: BothOf): Promise<AllHomes> {
+  const { runtime, directory } = home;
+  let partitions = await listPartitions(runtime, directory);
+  const visited = await visitOthers(env, home, async (db) => {
+    partitions = merge(partitions, await listPartitions(db, directory));
+  });
+  return { ...visited, partitions };
+}
+
+type BothOf = Pick<OpenHome, 'runtime' | 'directory'>;
+
+/**
+ * Works at each other database whose address a variable tells, in the order of their names.
+ * @throws StartupError where a variable has the address of another database than the directory names so
+ */
+export async function visitOthers(
   env: CommandContext['env'],
-  { runtime, directory }: Pick<OpenHome, 'runtime' | 'directory'>,
-): Promise<AllHomes> {
+  { runtime, directory }: BothOf,
+  work?: (db: RuntimeDb, name: string) => Promise<void>,
+): Promise<Omit<AllHomes, 'partitions'>> {
   const databases = (await listDatabases(directory)).map(({ name }) => name);
   const unknown: string[] = [];
   let own: string | undefined;
-  const list = (db: RuntimeDb) => listPartitions(db, directory);
-  let partitions = await list(runtime);
   for (const name of databases) {
     const databaseUrl = databaseIn(env, addressVariable(name));
     if (await isDatabaseNamed(runtime, directory, name)) own = name;
-    else if (databaseUrl) partitions = merge(partitions, await atNamed(databaseUrl, name, directory, list));
-    else unknown.push(name);
+    else if (!databaseUrl) unknown.push(name);
+    else if (work !== undefined) await workAt(databaseUrl, name, directory, work);
   }
-  return { databases, own, unknown, partitions };
+  return { databases, own, unknown };
 }
 
-/** Works at another database. @throws StartupError where it is not the one that the directory names so */
-export async function atNamed<T>(
+async function workAt(
   databaseUrl: string,
   name: string,
   directory: DirectoryDb,
-  work: (db: RuntimeDb) => Promise<T>,
-): Promise<T> {
+  work: (db: RuntimeDb, name: string) => Promise<void>,
+): Promise<void> {
   await using other = await openRuntimeDatabase({ databaseUrl, logger: commandLogger(), maxConnections: 1 });
-  if (await isDatabaseNamed(other.db, directory, name)) return await work(other.db);
+  if (await isDatabaseNamed(other.db, directory, name)) return await work(other.db, name);
   throw new StartupError(
     `${addressVariable(name)} has the address of another database than the directory names ${name}.`,
   );

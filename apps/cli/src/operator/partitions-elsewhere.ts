@@ -1,15 +1,13 @@
 import {
   type Absent,
   absentPartitions,
-  isDatabaseNamed,
   keptHere,
-  listDatabases,
+  type RuntimeDb,
   strayedPartitions,
 } from '@orrery/runtime/operator';
 import type { CommandContext } from '../terminal/context.js';
-import { addressVariable, atNamed } from './all-homes.js';
+import { addressVariable, visitOthers } from './all-homes.js';
 import type { OpenHome } from './open-home.js';
-import { databaseIn } from './with-database.js';
 
 /**
  * Lines about partitions of which the directory and the runtime's database say different places, with what to run: those that the
@@ -20,7 +18,11 @@ export async function partitionsElsewhere(env: CommandContext['env'], home: Open
   const absent = await absentPartitions(runtime, directory);
   const strayed = await strayedPartitions(runtime, directory);
   if (absent.length + strayed.length === 0) return [];
-  const { own, found, unknown } = await lookInOthers(env, home, absent.length > 0);
+  const found = new Map<number, string>();
+  const look = async (db: RuntimeDb, name: string) => {
+    for (const { partition } of await keptHere(db)) found.set(partition, name);
+  };
+  const { own = '…', unknown } = await visitOthers(env, home, absent.length > 0 ? look : undefined);
   return [
     ...absent.map((one) => textOf(one, found.get(one.partition), unknown)),
     ...strayed.map(
@@ -47,23 +49,4 @@ function textOf(
       ? 'nor in another one'
       : `and others were not asked: set ${unknown.map(addressVariable).join(', ')} and run this again`;
   return `partition ${partition}: not in the database, which was restored to before it came, ${asked}; it is not served`;
-}
-
-/** Which partitions the other databases have, as far as variables tell their addresses. */
-async function lookInOthers(
-  env: CommandContext['env'],
-  { runtime, directory }: OpenHome,
-  isNeeded: boolean,
-): Promise<{ own: string; found: ReadonlyMap<number, string>; unknown: readonly string[] }> {
-  const [found, unknown] = [new Map<number, string>(), [] as string[]];
-  let own = '…';
-  for (const { name } of await listDatabases(directory)) {
-    const databaseUrl = databaseIn(env, addressVariable(name));
-    if (await isDatabaseNamed(runtime, directory, name)) own = name;
-    else if (!databaseUrl) unknown.push(name);
-    else if (isNeeded)
-      for (const { partition } of await atNamed(databaseUrl, name, directory, keptHere))
-        found.set(partition, name);
-  }
-  return { own, found, unknown };
 }

@@ -124,11 +124,11 @@ export interface SignedKey {
  * characters.
  */
 export function signInStatement(key: SignedKey | null): string {
-  const end = (expiresAt: string | null) =>
-    expiresAt === null ? 'until it is revoked' : `until ${expiresAt}`;
-  const what =
-    key === null
-      ? 'Sign in to Orrery.'
-      : `Create the API key ${JSON.stringify(key.name)} for Orrery, with the scopes ${key.scopes.join(', ')}, good ${end(key.expiresAt)}.`;
+  const what = key === null ? 'Sign in to Orrery.' : keyStatement(key);
   return `${what} This costs nothing and moves nothing.`;
+}
+
+function keyStatement({ name, scopes, expiresAt }: SignedKey): string {
+  const end = expiresAt === null ? 'until it is revoked' : `until ${expiresAt}`;
+  return `Create the API key ${JSON.stringify(name)} for Orrery, with the scopes ${scopes.join(', ')}, good ${end}.`;
 }

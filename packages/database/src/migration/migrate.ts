@@ -6,7 +6,7 @@ import { passingAdvice } from '../connection/check-server.js';
 import type { Connections } from '../connection/connect.js';
 import type { PoolLimits } from '../connection/pool.js';
 import { classifyPostgresError, isDatabaseError } from '../errors/postgres-errors.js';
-import { boundLockWaits, endAutovacuum, holderOf, isLockedOut, LOCK_PAUSE, LOCK_TRIES } from './locks.js';
+import { holderOf, isLockedOut, LOCK_WAIT_MS, whenFree } from '../transaction/when-free.js';
 
 export type { Migration } from 'kysely';
 
@@ -31,6 +31,8 @@ export interface MigrateOptions {
 
 const TABLE = 'migration';
 const LOCK_TABLE = 'migration_lock';
+/** With the pauses between them: four minutes. */
+const LOCK_TRIES = 300;
 /** A server that has answered a moment ago may be busy for this long, in milliseconds. */
 const CONNECT_MS = 30_000;
 
@@ -118,18 +120,16 @@ async function refuseNewerSchema(pool: pg.Pool, schema: string, migrations: Migr
 async function migrateWhenFree(pool: pg.Pool, options: MigrateOptions): Promise<void> {
   const { database, logger, lockTries = LOCK_TRIES } = options;
   const { schema } = database;
-  const tryOnce = async (attempt: number) => {
-    if (attempt > 1) await endAutovacuum(pool, schema);
-    await boundLockWaits(pool);
-    await migrateToLatest(pool, options);
+  const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });
+  const onHeld = (failed: number) => {
+    if (failed === 1) logger.info({ schema }, 'a migration waits for tables that others hold');
   };
-  const onRetry = (_: unknown, attempt: number) => {
-    if (attempt === 1) logger.info({ schema }, 'a migration waits for tables that others hold');
-  };
-  const policy = { ...LOCK_PAUSE, attempts: lockTries, retryable: isLockedOut };
-  return retry(tryOnce, policy, { clock: systemClock, onRetry }).catch(async (error: unknown) => {
+  // Of the session, since the migrator makes the transactions.
+  await pool.query(`set lock_timeout = ${LOCK_WAIT_MS}`);
+  const trying = { clock: systemClock, attempts: lockTries, onHeld };
+  await whenFree(db, { schema }, () => migrateToLatest(db, options), trying).catch(async (error: unknown) => {
     if (!isLockedOut(error)) throw error;
-    const holder = (await holderOf(pool, schema)) ?? 'it has just ended';
+    const holder = (await holderOf(db, { schema })) ?? 'it has just ended';
     throw new StartupError(
       `The schema ${schema} cannot be migrated now: a long transaction, such as a backup, holds tables (${holder}). Nothing is half done: start again when it has ended.`,
       { cause: error },
@@ -138,11 +138,11 @@ async function migrateWhenFree(pool: pg.Pool, options: MigrateOptions): Promise<
 }
 
 async function migrateToLatest(
-  pool: pg.Pool,
+  db: Kysely<unknown>,
   { database: { schema }, migrations, logger }: MigrateOptions,
 ): Promise<void> {
   const migrator = new Migrator({
-    db: new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) }),
+    db,
     provider: { getMigrations: async () => ({ ...migrations }) },
     migrationTableSchema: schema,
     migrationTableName: TABLE,

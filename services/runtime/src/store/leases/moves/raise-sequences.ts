@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import type { DirectoryDb } from '../../tables/directory.js';
 import type { Db } from '../../tables/schema.js';
 import type { Parties } from './change-home.js';
+import { lockedWhenFree } from './locked-when-free.js';
 import type { Waiting } from './move-news.js';
-import { whenFree } from './when-free.js';
 
 /** Of the numbers of blocks every 64th is of one database (`spreadIdBlocks`). */
 const DATABASES = 64;
@@ -46,7 +46,7 @@ async function raiseBlocks(
     if ((await lastBlock(trx)) > last) return;
     await sql.raw(`alter sequence id_blocks restart with ${next}`).execute(trx);
   };
-  await whenFree(target, ['id_blocks'], raise, waiting, check);
+  await lockedWhenFree(target, ['id_blocks'], raise, waiting, check);
 }
 
 async function placeIn(directory: DirectoryDb, id: string): Promise<number> {

@@ -2,9 +2,9 @@ import { transaction } from '@orrery/database';
 import { StartupError } from '@orrery/service-kit';
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../../tables/schema.js';
+import { lockedWhenFree } from './locked-when-free.js';
 import type { Waiting } from './move-news.js';
 import { REPLICATED } from './moved-tables.js';
-import { whenFree } from './when-free.js';
 
 /** The replication of one partition: publication and slot at the source, subscription at the target, all of one name. */
 export interface Replication {
@@ -65,7 +65,7 @@ async function writeWholeRows(source: Db, waiting: Waiting, check: () => Promise
   const set = async (trx: Db) => {
     for (const table of tables) await sql.raw(`alter table ${table} replica identity full`).execute(trx);
   };
-  await whenFree(source, tables, set, waiting, check);
+  await lockedWhenFree(source, tables, set, waiting, check);
 }
 
 /** One of which the server has thrown the log away keeps nothing any more. */
@@ -230,7 +230,7 @@ async function setBack(source: Db, waiting: Waiting): Promise<void> {
     if (await anyMovePublishes(trx)) return;
     for (const table of whole) await sql.raw(`alter table ${table} replica identity default`).execute(trx);
   };
-  await whenFree(source, whole, set, waiting);
+  await lockedWhenFree(source, whole, set, waiting);
 }
 
 const anyMovePublishes = (db: Db) => exists(db, sql`pg_publication where pubname like 'orrery_move_%'`);
