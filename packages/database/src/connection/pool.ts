@@ -230,6 +230,7 @@ async function connectInTime(pool: pg.Pool): Promise<pg.PoolClient> {
 export const UNBOUNDED = `select set_config('statement_timeout', '0', true), set_config('lock_timeout', '0', true)`;
 /** The longest that a timer takes: 24 days. */
 const UNBOUNDED_MS = 2 ** 31 - 1;
+const unbounded = (statement: ReturnType<typeof queryOf>) => ({ ...statement, query_timeout: UNBOUNDED_MS });
 
 function guardedClient(client: pg.PoolClient, readOnly = false): PostgresPoolClient {
   let lost = false;
@@ -243,8 +244,8 @@ function guardedClient(client: pg.PoolClient, readOnly = false): PostgresPoolCli
     if (/^(begin|start transaction)/.test(text)) inTransaction = true;
     if (text === UNBOUNDED) isUnbounded = true;
     try {
-      const bound = isUnbounded && { query_timeout: UNBOUNDED_MS };
-      const result = await client.query({ ...queryOf(text, values), ...bound });
+      const statement = queryOf(text, values);
+      const result = await client.query(isUnbounded ? unbounded(statement) : statement);
       if (text === 'commit' && result.command === 'ROLLBACK')
         throw new CommitRefused('a statement of this transaction had failed');
       if (text === 'commit' || text === 'rollback') inTransaction = isUnbounded = false;

@@ -3,7 +3,7 @@ import { type PollLoop, startPollLoop } from '@orrery/service-kit';
 import { accountPauses, storeAccounts } from '../../store/deployments/account-store.js';
 import { comparePlaces, directoryTime, noteCompared } from '../../store/leases/compare-places.js';
 import { forgetCreations } from '../../store/leases/creations.js';
-import { forgetPayments, tryCopyAccountWide } from '../../store/runs/account-wide.js';
+import { copyAccountWide, forgetPayments } from '../../store/runs/account-wide.js';
 import type { RuntimeContext } from '../context.js';
 import { applyPauses } from './pauses.js';
 
@@ -50,7 +50,10 @@ export function startComparingPlaces({
   /** When the first pass began; undefined during later ones. */
   let begunAt: Date | undefined;
   const compareRest = async () => {
-    await tryCopyAccountWide(db, homes.directory, logger);
+    // The next comparison copies again, and nothing else waits for it.
+    await copyAccountWide(db, homes.directory).catch((err: unknown) =>
+      logger.error({ err }, 'payments and costs of models were not copied to the directory'),
+    );
     await forgetPayments(homes.directory);
     await forgetCreations(homes.directory);
   };

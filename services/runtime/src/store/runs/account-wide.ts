@@ -1,4 +1,3 @@
-import type { Logger } from '@orrery/service-kit';
 import { sql } from 'kysely';
 import type { DirectoryDb } from '../tables/directory.js';
 import type { Db } from '../tables/schema.js';
@@ -51,12 +50,6 @@ export async function copyAccountWide(db: Db, directory: DirectoryDb): Promise<v
     on conflict do nothing`.execute(directory);
   await putUsage(directory, usage, []);
 }
-
-/** Copies, and logs a copy that fails: the next comparison makes it again, and nothing else waits for it. */
-export const tryCopyAccountWide = (db: Db, directory: DirectoryDb, logger: Logger): Promise<void> =>
-  copyAccountWide(db, directory).catch((err: unknown) =>
-    logger.error({ err }, 'payments and costs of models were not copied to the directory'),
-  );
 
 /** Lets the directory have what this database has counted by these costs, and ends their reservations there. */
 export async function tellUsage(
