@@ -17,4 +17,4 @@ export * from './outbox/relay.js';
 
 export * from './paging/paging.js';
 export * from './transaction/transaction.js';
-export { holderOf, LOCK_WAIT_MS, whenFree, withLockWait } from './transaction/when-free.js';
+export { holderOf, LOCK_WAIT_MS, type Relations, whenFree, withLockWait } from './transaction/when-free.js';

@@ -137,6 +137,28 @@ describe('migrate', () => {
     );
   });
 
+  it('keeps nobody waiting when its session ends between two tries', async () => {
+    const { database, reader, newer } = await besideReader();
+    const isWaiting = Promise.withResolvers<void>();
+    const info = (_: unknown, text: string) => text.startsWith('a migration waits') && isWaiting.resolve();
+    const migrated = migrate({ database, migrations: newer, logger: { ...quiet, info } as typeof quiet });
+    await isWaiting.promise;
+    const holder = `select pid from pg_locks where locktype = 'advisory'
+      and database = (select oid from pg_database where datname = current_database())`;
+    const pid = async () => (await database.pool.query(holder)).rows[0]?.pid;
+    const first = await pid();
+    const end = `select pg_terminate_backend(pid) from pg_stat_activity where pid = $1 and state = 'idle'`;
+    await vi.waitFor(async () => expect((await database.pool.query(end, [first])).rows).not.toEqual([]), {
+      interval: 10,
+    });
+    await vi.waitFor(async () => expect([undefined, first]).not.toContain(await pid()), { interval: 10 });
+    await vi.waitFor(async () => expect(await waitingForLocks(database.db)).toBe(1), { interval: 10 });
+    await database.pool.query('select from walls');
+    await reader.query('commit');
+    await migrated;
+    await database.pool.query('select height from walls');
+  });
+
   it('begins anew after a deadlock', async () => {
     const { database, reader, newer } = await besideReader();
     // The server ends the one of them that looks for a deadlock first.

@@ -1,4 +1,4 @@
-import { connect } from '@orrery/database';
+import { connect, type PoolLimits } from '@orrery/database';
 import { createLogger, systemClock } from '@orrery/service-kit';
 import { query, withClient } from '@orrery/testing/servers';
 import { expect, it, onTestFinished, vi } from 'vitest';
@@ -12,6 +12,7 @@ import {
   openRuntimeDatabase,
   type RuntimeSchema,
 } from '../src/operator.js';
+import { keysInSteps } from '../src/store/leases/moves/carried-rows.js';
 import { deleteRows } from '../src/store/leases/moves/delete-rows.js';
 import { type Planted, pausedAfter, prepareTwo } from './moving.js';
 
@@ -35,13 +36,21 @@ function begin(options: MoveOptions, onStep: (step: MoveStep) => void = () => un
   return { done, news, steps, held };
 }
 
-/** Connections whose statements have no time. */
-async function hasty(url: string) {
-  const bounds = { schema: 'runtime', applicationName: 'test', logger, lockTimeoutMs: 100 };
-  const database = await connect<RuntimeSchema>({ ...bounds, url });
+/** Connections whose statements have little time. */
+async function hasty(url: string, limits: PoolLimits) {
+  const options = { schema: 'runtime', applicationName: 'test', logger };
+  const database = await connect<RuntimeSchema>({ ...options, ...limits, url });
   onTestFinished(() => database.close());
   return database.db;
 }
+
+/** A deployment in the first database that nobody executes at. */
+const insertDeployment = (partition: number, world = 1) =>
+  query(
+    first,
+    `insert into runtime.deployments (id, address, world_id, world_address, owner_account_id, name, mode, created_at, updated_at)
+      overriding system value values (${64 * 100 + partition}, '0x${partition}', ${world}, '0x1', 1, 'Quiet', 'upgradable', now(), now())`,
+  );
 
 it('waits for a backup at its begin and at its end, and keeps executions from nothing meanwhile', async () => {
   // As pg_dump locks all tables.
@@ -80,6 +89,77 @@ it('waits for a backup at its begin and at its end, and keeps executions from no
   });
 });
 
+it('hands a partition over before it waits for who holds the subscription, as a backup of the target does', async () => {
+  await insertDeployment(37);
+  const news: MoveNews[] = [];
+  const mover = pausedAfter(
+    moving(interrupted, { partition: 37, onNews: (one) => news.push(one) }),
+    'flushed',
+  );
+  const moved = { done: movePartition(mover.options) };
+  moved.done.catch(() => undefined);
+  await Promise.race([mover.reached, moved.done]);
+  const home = () =>
+    query<{ name: string }>(
+      first,
+      'select name from directory.homes h join directory.databases d on d.id = h.database where partition = 37',
+    );
+  await withClient(second, async (client) => {
+    const [one] = await query<{ name: string }>(
+      second,
+      `select subname as name from pg_subscription where subname like 'orrery_move_37_%' and subslotname is null`,
+    );
+    await client.query(`begin; comment on subscription ${one?.name} is 'held'`);
+    mover.letGo();
+    await Promise.race([
+      moved.done,
+      vi.waitFor(() => expect(news).toContainEqual({ kind: 'held', by: expect.any(String) })),
+    ]);
+    expect(await home()).toEqual([{ name: '2' }]);
+  });
+  await moved.done;
+  await cleanMoved(moving(interrupted, { partition: 37 }));
+});
+
+it('is given back by an undoing that waits for a backup of the source', async () => {
+  await insertDeployment(38);
+  const stop = begin(moving(interrupted, { partition: 38 }), (step) => {
+    if (step === 'fenced') throw new Error('stopped');
+  });
+  await expect(stop.done).rejects.toThrow('stopped');
+  const news: MoveNews[] = [];
+  const undoing = await withClient(first, async (client) => {
+    await client.query('begin; lock table runtime.runs in access share mode');
+    const undoing = {
+      done: abortMove(moving(interrupted, { partition: 38, onNews: (one) => news.push(one) })),
+    };
+    undoing.done.catch(() => undefined);
+    await Promise.race([undoing.done, vi.waitFor(() => expect(news).not.toEqual([]))]);
+    expect(
+      await query(first, 'select from runtime.partitions where id = 38 and generation > 0'),
+    ).toHaveLength(1);
+    return undoing;
+  });
+  expect(news[0]).toMatchObject({ kind: 'held' });
+  await undoing.done;
+});
+
+it('lets statements over a whole partition take longer than others, while nobody owns it', async () => {
+  await insertDeployment(39);
+  const target = await hasty(second, { statementTimeoutMs: 6000 });
+  await query(
+    second,
+    `create function runtime.slow() returns trigger language plpgsql as 'begin perform pg_sleep(7); return null; end';
+    create trigger slow after insert on runtime.deployments for each statement execute function runtime.slow()`,
+  );
+  const move = begin(moving(interrupted, { partition: 39, target }));
+  const isAgain = () => expect(move.news.map(({ kind }) => kind)).toContain('again');
+  await Promise.race([move.done, vi.waitFor(isAgain)]);
+  expect(move.steps.at(-1)).toBe('ended');
+  await query(second, 'drop function runtime.slow cascade');
+  await cleanMoved(moving(interrupted, { partition: 39 }));
+});
+
 /** Takes locks at the target once a mover has come so far: the server makes no slot beside a transaction that writes. */
 async function lockedAfter(options: MoveOptions, step: MoveStep, locks: string, told: MoveNews['kind']) {
   const news: MoveNews[] = [];
@@ -112,7 +192,7 @@ it('raises the ids of the target while the source still owns the partition', asy
 });
 
 it('does again in place what has no time while nobody owns the partition', async () => {
-  const target = await hasty(second);
+  const target = await hasty(second, { lockTimeoutMs: 100 });
   const options = moving(interrupted, { target });
   const row = `select from runtime.partitions where id = ${options.partition} for update`;
   expect(await lockedAfter(options, 'flushed', row, 'again')).toBe(false);
@@ -172,11 +252,7 @@ it('looks through keys a few times, however many they are', async () => {
     `insert into runtime.idempotency_keys (account_id, operation, key, request_hash, reply, created_at)
       select 1, 'execute ' || (n * 64 + 33), n, '', '{}', now() - n * interval '1 second' from generate_series(1, ${KEYS}) n`,
   );
-  await query(
-    first,
-    `insert into runtime.deployments (id, address, world_id, world_address, owner_account_id, name, mode, created_at, updated_at)
-      overriding system value values (${64 * 100 + 33}, '0x33', 1, '0x1', 1, 'Keyed', 'upgradable', now(), now())`,
-  );
+  await insertDeployment(partition);
   await query(first, 'analyze runtime.idempotency_keys');
   const before = await readOf(first, 'idempotency_keys');
   {
@@ -191,6 +267,26 @@ it('looks through keys a few times, however many they are', async () => {
   );
   // To carry and to delete: each time the ends of the steps, and their keys.
   expect((await readOf(first, 'idempotency_keys')) - before).toBeLessThan(8 * KEYS);
+});
+
+it('looks through the keys that are there, however fast others arrive', async () => {
+  const insertKeys = (count: number, apart: string) =>
+    query(
+      second,
+      `insert into runtime.idempotency_keys (account_id, operation, key, request_hash, reply, created_at)
+        select 1, 'execute 1', gen_random_uuid(), '', '{}', now() - n * $2::interval from generate_series(1, $1::int) n`,
+      [count, apart],
+    );
+  await query(second, 'delete from runtime.idempotency_keys');
+  await insertKeys(30, '1 second');
+  await using other = await openRuntimeDatabase({ databaseUrl: second, logger, maxConnections: 1 });
+  let steps = 0;
+  for await (const _ of keysInSteps(other.db, 40, '-infinity', 10)) {
+    steps += 1;
+    await insertKeys(20, '1 microsecond');
+    if (steps === 10) break;
+  }
+  expect(steps).toBe(3);
 });
 
 it('looks through a table once that no index leads through by deployment, however many deployments go', async () => {
@@ -214,11 +310,7 @@ it('looks through a table once that no index leads through by deployment, howeve
 
 it('carries each definition that the target lacks once', async () => {
   const { partition } = moving(interrupted, { partition: 35 });
-  await query(
-    first,
-    `insert into runtime.deployments (id, address, world_id, world_address, owner_account_id, name, mode, created_at, updated_at)
-      overriding system value values (${64 * 100 + 35}, '0x35', 77, '0x1', 1, 'Defined', 'upgradable', now(), now())`,
-  );
+  await insertDeployment(partition, 77);
   const define = (url: string, from: number, to: number) =>
     query(
       url,

@@ -226,8 +226,10 @@ async function connectInTime(pool: pg.Pool): Promise<pg.PoolClient> {
   }
 }
 
-/** Lifts the bounds of statements until the transaction ends: the driver waits for as long as the server does. */
-export const UNBOUNDED = `select set_config('statement_timeout', '0', true), set_config('lock_timeout', '0', true)`;
+/** Lifts the bound of statements until the transaction ends: the driver waits for as long as the server does. */
+export const ANY_TIME = `select set_config('statement_timeout', '0', true)`;
+/** And the bound of their waits for locks. */
+export const UNBOUNDED = `${ANY_TIME}, set_config('lock_timeout', '0', true)`;
 /** The longest that a timer takes: 24 days. */
 const UNBOUNDED_MS = 2 ** 31 - 1;
 const unbounded = (statement: ReturnType<typeof queryOf>) => ({ ...statement, query_timeout: UNBOUNDED_MS });
@@ -242,7 +244,7 @@ function guardedClient(client: pg.PoolClient, readOnly = false): PostgresPoolCli
     // The server has rolled back by itself, and the caller gets the first error.
     if (text === 'rollback' && lost) return { command: 'ROLLBACK' as const, rowCount: 0, rows: [] } as never;
     if (/^(begin|start transaction)/.test(text)) inTransaction = true;
-    if (text === UNBOUNDED) isUnbounded = true;
+    if (text === UNBOUNDED || text === ANY_TIME) isUnbounded = true;
     try {
       const statement = queryOf(text, values);
       const result = await client.query(isUnbounded ? unbounded(statement) : statement);

@@ -1,5 +1,5 @@
 import { FIRST_CONTACT, type Logger, retry, StartupError, systemClock } from '@orrery/service-kit';
-import { Kysely, PostgresDialect, sql } from 'kysely';
+import { Kysely, PostgresDialect, type PostgresPool, sql } from 'kysely';
 import { type Migration, type MigrationResult, Migrator } from 'kysely/migration';
 import type pg from 'pg';
 import { passingAdvice } from '../connection/check-server.js';
@@ -94,22 +94,34 @@ async function migrateOnce(options: MigrateOptions): Promise<void> {
   };
   const { pool, close } = database.beside(limits);
   try {
-    // A lock of the session: it also covers CREATE SCHEMA, which is not safe to run twice at once.
-    await pool.query(`select pg_advisory_lock(hashtext('orrery.migrate'), hashtext($1))`, [database.schema]);
-    await pool.query(`create schema if not exists "${database.schema}"`);
-    await refuseNewerSchema(pool, database.schema, migrations);
-    await migrateWhenFree(pool, options);
+    // One session for all of it: another one, after a loss, would have neither this lock nor the bound of its waits.
+    const session = await pool.connect();
+    try {
+      // It also covers CREATE SCHEMA, which is not safe to run twice at once.
+      await session.query(`select pg_advisory_lock(hashtext('orrery.migrate'), hashtext($1))`, [
+        database.schema,
+      ]);
+      await session.query(`create schema if not exists "${database.schema}"`);
+      await refuseNewerSchema(session, database.schema, migrations);
+      await migrateWhenFree(session, options);
+    } finally {
+      session.release(true);
+    }
   } finally {
     await close();
   }
 }
 
-async function refuseNewerSchema(pool: pg.Pool, schema: string, migrations: Migrations): Promise<void> {
-  const { rows } = await pool.query(`select to_regclass($1) is not null as exists`, [
+async function refuseNewerSchema(
+  session: pg.PoolClient,
+  schema: string,
+  migrations: Migrations,
+): Promise<void> {
+  const { rows } = await session.query(`select to_regclass($1) is not null as exists`, [
     `"${schema}"."${TABLE}"`,
   ]);
   if (!rows[0]?.exists) return;
-  const done = await pool.query<{ name: string }>(`select name from "${schema}"."${TABLE}" order by name`);
+  const done = await session.query<{ name: string }>(`select name from "${schema}"."${TABLE}" order by name`);
   const unknown = done.rows.find(({ name }) => !Object.hasOwn(migrations, name));
   if (unknown === undefined) return;
   throw new StartupError(
@@ -117,15 +129,22 @@ async function refuseNewerSchema(pool: pg.Pool, schema: string, migrations: Migr
   );
 }
 
-async function migrateWhenFree(pool: pg.Pool, options: MigrateOptions): Promise<void> {
+/** Kysely on a single session, which stays with who has it. */
+function onSession(session: pg.PoolClient): Kysely<unknown> {
+  const client = { query: session.query.bind(session), release: () => undefined };
+  const pool = { connect: async () => client, end: async () => undefined, options: {} } as PostgresPool;
+  return new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });
+}
+
+async function migrateWhenFree(session: pg.PoolClient, options: MigrateOptions): Promise<void> {
   const { database, logger, lockTries = LOCK_TRIES } = options;
   const { schema } = database;
-  const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });
+  const db = onSession(session);
   const onHeld = (failed: number) => {
     if (failed === 1) logger.info({ schema }, 'a migration waits for tables that others hold');
   };
   // Of the session, since the migrator makes the transactions.
-  await pool.query(`set lock_timeout = ${LOCK_WAIT_MS}`);
+  await session.query(`set lock_timeout = ${LOCK_WAIT_MS}`);
   const trying = { clock: systemClock, attempts: lockTries, onHeld };
   await whenFree(db, { schema }, () => migrateToLatest(db, options), trying).catch(async (error: unknown) => {
     if (!isLockedOut(error)) throw error;

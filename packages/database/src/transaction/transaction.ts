@@ -1,6 +1,6 @@
 import { type Clock, retry, systemClock } from '@orrery/service-kit';
 import { type IsolationLevel, type Kysely, sql, type Transaction } from 'kysely';
-import { UNBOUNDED } from '../connection/pool.js';
+import { ANY_TIME, UNBOUNDED } from '../connection/pool.js';
 import { classifyPostgresError } from '../errors/postgres-errors.js';
 
 export interface TransactionOptions {
@@ -8,8 +8,11 @@ export interface TransactionOptions {
   readonly isolation?: IsolationLevel;
   /** How often `fn` runs at most when PostgreSQL reports a serialization failure or a deadlock. Default 3. */
   readonly attempts?: number;
-  /** Its statements may take, and wait for locks, as long as they need. For an operator's commands. Default false. */
-  readonly unbounded?: boolean;
+  /**
+   * Its statements may take as long as they need; with `true` they may wait for locks as long, too. For an operator's commands.
+   * Default false.
+   */
+  readonly unbounded?: boolean | 'statements';
   readonly signal?: AbortSignal;
   readonly clock?: Clock;
 }
@@ -33,7 +36,7 @@ export function transaction<Schema, T>(
   const retryable = (error: unknown) => classifyPostgresError(error).kind === 'conflict';
   const policy = { attempts, baseMs: 10, maxMs: 200, retryable };
   const run = async (trx: Transaction<Schema>) => {
-    if (unbounded) await sql.raw(UNBOUNDED).execute(trx);
+    if (unbounded) await sql.raw(unbounded === true ? UNBOUNDED : ANY_TIME).execute(trx);
     return fn(trx);
   };
   return retry(() => begin().execute(run), policy, { clock, ...(signal && { signal }) });

@@ -92,7 +92,7 @@ export async function holderOf<Schema>(
   const { rows } = await sql<{ name: string; pid: number }>`
     select coalesce(nullif(a.application_name, ''), a.backend_type, 'a session') as name, a.pid
     from pg_locks l join pg_class c on c.oid = l.relation join pg_stat_activity a on a.pid = l.pid
-    where l.granted and l.database = (select oid from pg_database where datname = current_database())
+    where l.granted and l.database in (0, (select oid from pg_database where datname = current_database()))
       and ${isOneOf(relations)} and a.pid <> pg_backend_pid()
     order by a.xact_start nulls last limit 1`.execute(db);
   return rows[0] && `${rows[0].name}, process ${rows[0].pid}`;

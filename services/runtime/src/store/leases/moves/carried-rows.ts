@@ -22,14 +22,20 @@ const LATE = sql`interval '10 minutes'`;
 const keysOf = (partition: number) => sql`${OF_DEPLOYMENT} % 64 = ${partition}`;
 
 /**
- * The keys of a partition from a time on, as conditions that each look through some rows: nothing says in an index to which
- * deployment a key belongs. They go by the time of a key, which never changes.
+ * The keys of a partition from a time on that are there now, as conditions that each look through some rows: nothing says in an
+ * index to which deployment a key belongs. They go by the time of a key, which never changes. Keys of other partitions, which go
+ * on arriving, would else keep it going.
  */
 export async function* keysInSteps(db: Db, partition: number, from: string, rows = KEYS) {
-  for (let after = from; ; ) {
+  const { rows: newest } = await sql<{ until: string | null }>`
+    select max(created_at)::text as until from idempotency_keys`.execute(db);
+  const until = newest[0]?.until;
+  for (let after = from; until; ) {
     const { rows: found } = await sql<{ last: string | null }>`
       select max(created_at)::text as last from (
-        select created_at from idempotency_keys where created_at > ${after}::timestamptz order by created_at limit ${rows}
+        select created_at from idempotency_keys
+        where created_at > ${after}::timestamptz and created_at <= ${until}::timestamptz
+        order by created_at limit ${rows}
       ) page`.execute(db);
     const last = found[0]?.last;
     if (!last) return;

@@ -6,6 +6,9 @@ import type { Db, Trx } from '../../tables/schema.js';
 import { departing } from './carried-rows.js';
 import { hasPublication, type Replication } from './replication.js';
 
+/** For statements over all deployments of a partition, which nobody has meanwhile. */
+const AT_LENGTH = { unbounded: 'statements' } as const;
+
 /** What the directory and both databases have of a partition that moves: all that a mover goes by. */
 export interface MoveState {
   /** By the directory. */
@@ -97,23 +100,27 @@ export const undoneMeanwhile = ({ partition }: Pick<Parties, 'partition'>): Star
  */
 export async function fence(parties: Parties, replication: Replication | undefined): Promise<void> {
   const { source, partition } = parties;
-  await transaction(source, async (trx) => {
-    const { rows } = await sql<{ generation: number }>`
+  await transaction(
+    source,
+    async (trx) => {
+      const { rows } = await sql<{ generation: number }>`
       select generation from partitions where id = ${partition} for update`.execute(trx);
-    if (rows[0]?.generation === 0) return;
-    // `takeBack` waits for this lock, after the note and without a publication: either it sees this fence, or this sees those.
-    await refuseUndone(parties);
-    if (replication !== undefined && !(await hasPublication({ ...replication, source: trx })))
-      throw undoneMeanwhile(parties);
-    await sql`
+      if (rows[0]?.generation === 0) return;
+      // `takeBack` waits for this lock, after the note and without a publication: either it sees this fence, or this sees those.
+      await refuseUndone(parties);
+      if (replication !== undefined && !(await hasPublication({ ...replication, source: trx })))
+        throw undoneMeanwhile(parties);
+      await sql`
       insert into departed_deployments (id, row)
       select id, to_json(d) from deployments d where id % 64 = ${partition}`.execute(trx);
-    await sql`delete from deployments where id % 64 = ${partition}`.execute(trx);
-    // `expires_at` says since when nobody has it.
-    await sql`
+      await sql`delete from deployments where id % 64 = ${partition}`.execute(trx);
+      // `expires_at` says since when nobody has it.
+      await sql`
       update partitions set generation = 0, owner = null, expires_at = clock_timestamp(), epoch = epoch + 1
       where id = ${partition}`.execute(trx);
-  });
+    },
+    AT_LENGTH,
+  );
 }
 
 /** For how long a partition that has left the source has been without owner, in milliseconds, whoever fenced it. */
@@ -132,16 +139,20 @@ const insertDeployments = (trx: Trx, rows: string) =>
 
 /** Undoes `fence`. The generation is one ahead of the directory's, as after a raise. */
 export async function takeBack({ source, partition }: Parties, generation: number): Promise<void> {
-  await transaction(source, async (trx) => {
-    const { rows } = await sql<{ generation: number }>`
+  await transaction(
+    source,
+    async (trx) => {
+      const { rows } = await sql<{ generation: number }>`
       select generation from partitions where id = ${partition} for update`.execute(trx);
-    if (rows[0]?.generation !== 0) return;
-    for await (const page of departing({ source: trx, partition })) await insertDeployments(trx, page);
-    await sql`delete from departed_deployments where id % 64 = ${partition}`.execute(trx);
-    await sql`
+      if (rows[0]?.generation !== 0) return;
+      for await (const page of departing({ source: trx, partition })) await insertDeployments(trx, page);
+      await sql`delete from departed_deployments where id % 64 = ${partition}`.execute(trx);
+      await sql`
       update partitions set generation = ${generation + 1}, expires_at = null, epoch = epoch + 1
       where id = ${partition}`.execute(trx);
-  });
+    },
+    AT_LENGTH,
+  );
 }
 
 /**
@@ -155,21 +166,29 @@ export async function arrive(parties: Parties, generation: number): Promise<void
     source,
   );
   const epoch = rows[0]?.epoch ?? 0;
-  await transaction(target, async (trx) => {
-    const { rows: found } = await sql<{ generation: number }>`
+  await transaction(
+    target,
+    async (trx) => {
+      const { rows: found } = await sql<{ generation: number }>`
       select generation from partitions where id = ${partition} for update`.execute(trx);
-    // `deleteArrived` waits for this lock, after the note; a source that has the partition again took it back before another move.
-    await refuseUndone(parties);
-    if ((await generationIn(source, partition)) !== 0) throw undoneMeanwhile(parties);
-    if (found[0]?.generation !== 0) return raiseArrived(trx, partition, generation);
-    for await (const page of departing({ source, partition })) await insertDeployments(trx, page);
-    await sql`
-      update journal_heads set active_minute = floor(extract(epoch from now()) / 60)::integer
-      where deployment_id % 64 = ${partition}`.execute(trx);
-    await sql`
+      // `deleteArrived` waits for this lock, after the note; a source that has the partition again took it back before another move.
+      await refuseUndone(parties);
+      if ((await generationIn(source, partition)) !== 0) throw undoneMeanwhile(parties);
+      if (found[0]?.generation !== 0) return raiseArrived(trx, partition, generation);
+      for await (const page of departing({ source, partition })) {
+        await insertDeployments(trx, page);
+        await sql`
+        update journal_heads set active_minute = floor(extract(epoch from now()) / 60)::integer
+        where deployment_id in (select (d->>'id')::bigint from json_array_elements(cast(${page} as json)) d)`.execute(
+          trx,
+        );
+      }
+      await sql`
       update partitions set generation = ${generation}, epoch = greatest(epoch, ${epoch}) + 1, owner = null, expires_at = null
       where id = ${partition}`.execute(trx);
-  });
+    },
+    AT_LENGTH,
+  );
 }
 
 /** Of one that has arrived before. */

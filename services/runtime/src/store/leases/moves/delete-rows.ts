@@ -135,11 +135,15 @@ export async function deleteDeparted(source: Db, partition: number): Promise<voi
 
 /** Deployments that came in vain. The lock waits for a mover that lets them arrive, whose rows a statement before does not see. */
 export async function deleteArrived(target: Db, partition: number): Promise<void> {
-  await transaction(target, async (trx) => {
-    await sql`select from partitions where id = ${partition} for update`.execute(trx);
-    await sql`
+  await transaction(
+    target,
+    async (trx) => {
+      await sql`select from partitions where id = ${partition} for update`.execute(trx);
+      await sql`
       update partitions set generation = 0, owner = null, expires_at = null, epoch = epoch + 1
       where id = ${partition} and generation > 0`.execute(trx);
-    await sql`delete from deployments where id % 64 = ${partition}`.execute(trx);
-  });
+      await sql`delete from deployments where id % 64 = ${partition}`.execute(trx);
+    },
+    { unbounded: 'statements' },
+  );
 }

@@ -1,19 +1,18 @@
-import { holderOf, LOCK_WAIT_MS, whenFree, withLockWait } from '@orrery/database';
+import { holderOf, LOCK_WAIT_MS, type Relations, whenFree, withLockWait } from '@orrery/database';
 import type { Db, Trx } from '../../tables/schema.js';
 import type { Waiting } from './move-news.js';
 
 /**
- * Runs in one transaction what locks relations of the runtime against all others, once nobody else holds them; tells who does.
+ * Runs in one transaction what locks relations against all others, once nobody else holds them; tells who does.
  * `check` throws what ends the wait.
  */
 export function lockedWhenFree<T>(
   db: Db,
-  names: readonly string[],
+  relations: Relations,
   work: (trx: Trx) => Promise<T>,
   { clock, onNews }: Waiting,
   check: () => Promise<void> = async () => undefined,
 ): Promise<T> {
-  const relations = { schema: 'runtime', names };
   const onHeld = async () => {
     onNews?.({ kind: 'held', by: (await holderOf(db, relations)) ?? 'several, one after the other' });
     await check();

@@ -27,12 +27,14 @@ import { isEmpty, moveEmptyPartition } from './move-empty.js';
 import { insist, type Waiting } from './move-news.js';
 import { raiseSequences } from './raise-sequences.js';
 import {
+  dropPublication,
   follows,
   isPublished,
   publish,
   type Replication,
   refuseUnpublishable,
   replicationName,
+  stopFollowing,
   subscribe,
   unpublish,
   unsubscribe,
@@ -144,7 +146,7 @@ async function bringInStep(
   await subscribe(replication, sourceUrl);
   // Who undid the move meanwhile found no subscription to end.
   await check().catch(async (undone: unknown) => {
-    await unsubscribe(replication);
+    await unsubscribe(replication, options);
     throw undone;
   });
   onStep('subscribed');
@@ -169,7 +171,7 @@ async function handOver(
   await insistent(async () => {
     if (await follows(replication)) await untilFlushed(options, parties, replication);
   });
-  await insistent(() => unsubscribe(replication));
+  await insistent(() => stopFollowing(replication));
   onStep('flushed');
   await insistent(() => carryDefinitions(parties));
   await insistent(() => carryKeys(parties, since, options.onNews));
@@ -209,7 +211,7 @@ async function begunAt({ source, directory, partition }: Parties): Promise<Date 
 const LOOK_MS = 10;
 
 async function ended(replication: Replication, waiting: Waiting): Promise<void> {
-  await unsubscribe(replication);
+  await unsubscribe(replication, waiting);
   while (!(await unpublish(replication, waiting))) {
     waiting.onNews?.({ kind: 'slot_in_use' });
     await waiting.clock.sleep(LOOK_MS);
@@ -223,13 +225,17 @@ export async function abortMove(options: MoveOptions): Promise<void> {
   const { generation, livesAtSource } = await readState(parties);
   if (livesAtSource && !options.discardTarget) await refuseDiscardingTarget(parties, generation);
   await noteUndone(parties);
-  await ended(replicationOf(parties), options);
+  const replication = replicationOf(parties);
+  await stopFollowing(replication);
+  await dropPublication(replication);
+  await deleteArrived(target, partition);
+  await takeBack(parties, (await readState(parties)).generation);
+  // Afterwards, as it waits for others, such as a backup.
+  await ended(replication, options);
   const ids = new Set([
     ...(await deploymentsOf(source, partition)),
     ...(await journalsOf(target, partition)),
   ]);
-  await deleteArrived(target, partition);
-  await takeBack(parties, (await readState(parties)).generation);
   await deleteRows(target, partition, [...ids], tellDeleted(options));
   await forgetMove(parties);
 }

@@ -46,7 +46,7 @@ async function raiseBlocks(
     if ((await lastBlock(trx)) > last) return;
     await sql.raw(`alter sequence id_blocks restart with ${next}`).execute(trx);
   };
-  await lockedWhenFree(target, ['id_blocks'], raise, waiting, check);
+  await lockedWhenFree(target, { schema: 'runtime', names: ['id_blocks'] }, raise, waiting, check);
 }
 
 async function placeIn(directory: DirectoryDb, id: string): Promise<number> {

@@ -26,6 +26,8 @@ const slots = (name: string) => sql`pg_replication_slots where slot_name = ${nam
 const subscriptions = (name: string) =>
   sql`pg_subscription s join pg_database d on d.oid = s.subdbid
     where s.subname = ${name} and d.datname = current_database()`;
+/** One that has ended has no slot any more, and may wait to be dropped. */
+const subscriptionsWithSlot = (name: string) => sql`${subscriptions(name)} and s.subslotname is not null`;
 
 /** @throws StartupError where the server cannot publish */
 export async function refuseUnpublishable(source: Db): Promise<void> {
@@ -65,7 +67,7 @@ async function writeWholeRows(source: Db, waiting: Waiting, check: () => Promise
   const set = async (trx: Db) => {
     for (const table of tables) await sql.raw(`alter table ${table} replica identity full`).execute(trx);
   };
-  await lockedWhenFree(source, tables, set, waiting, check);
+  await lockedWhenFree(source, { schema: 'runtime', names: tables }, set, waiting, check);
 }
 
 /** One of which the server has thrown the log away keeps nothing any more. */
@@ -136,7 +138,8 @@ export async function readProgress({ target, name }: Replication): Promise<CopyP
         where w.subname = ${name} and w.relid is null and w.pid is not null) as "isFollowed"
     from pg_subscription_rel r join pg_subscription s on s.oid = r.srsubid
       join pg_database d on d.oid = s.subdbid
-    where s.subname = ${name} and d.datname = current_database() having count(*) > 0`.execute(target);
+    where s.subname = ${name} and d.datname = current_database() and s.subslotname is not null
+    having count(*) > 0`.execute(target);
   return rows[0];
 }
 
@@ -162,30 +165,45 @@ export const isPublished = async ({ source, name }: Replication): Promise<boolea
   (await exists(source, publications(name))) || (await exists(source, slots(name)));
 
 export const isSubscribed = ({ target, name }: Replication): Promise<boolean> =>
-  exists(target, subscriptions(name));
+  exists(target, subscriptionsWithSlot(name));
 
 /**
- * Lets the subscription go on, if it is there. One without a slot never does again: a mover stopped in `unsubscribe`, which comes
- * after everything has arrived. @returns whether anything may arrive still
+ * Lets the subscription go on, if it is there. One without a slot never does again: it was ended, after everything had arrived.
+ * @returns whether anything may arrive still
  */
 export async function follows({ target, name }: Replication): Promise<boolean> {
-  const { rows } = await sql<{ slot: string | null; enabled: boolean }>`
-    select subslotname as slot, subenabled as enabled from ${subscriptions(name)}`.execute(target);
+  const { rows } = await sql<{ enabled: boolean }>`
+    select subenabled as enabled from ${subscriptionsWithSlot(name)}`.execute(target);
   const [found] = rows;
-  if (found === undefined || found.slot === null) return false;
+  if (found === undefined) return false;
   if (!found.enabled) await sql.raw(`alter subscription ${name} enable`).execute(target);
   return true;
 }
 
-/** Nothing more is written at the target when it resolves. */
-export async function unsubscribe(replication: Replication): Promise<void> {
+/** Ends the subscription, which waits for nobody. Its workers end in a moment, those that copy tables when it is dropped. */
+export async function stopFollowing(replication: Replication): Promise<void> {
   const { target, name } = replication;
   if (!(await isSubscribed(replication))) return;
   await sql.raw(`alter subscription ${name} disable`).execute(target);
   // The source may be away; its slot is dropped there.
   await sql.raw(`alter subscription ${name} set (slot_name = none)`).execute(target);
-  await sql.raw(`drop subscription ${name}`).execute(target);
 }
+
+/**
+ * Nothing more is written at the target when it resolves. To drop a subscription older servers lock their list of all, which
+ * backups of any of their databases have read (PostgreSQL's `subscriptioncmds.c`).
+ */
+export async function unsubscribe(replication: Replication, waiting: Waiting): Promise<void> {
+  const { target, name } = replication;
+  await stopFollowing(replication);
+  const drop = (trx: Db) => sql.raw(`drop subscription if exists ${name}`).execute(trx);
+  if (await exists(target, subscriptions(name)))
+    await lockedWhenFree(target, { schema: 'pg_catalog', names: ['pg_subscription'] }, drop, waiting);
+}
+
+/** From then on no mover fences the partition. */
+export const dropPublication = ({ source, name }: Pick<Replication, 'source' | 'name'>) =>
+  sql.raw(`drop publication if exists ${name}`).execute(source);
 
 /** Drops what `publish` made, and the target's server. @returns false while a slot is in use still: try again */
 export async function unpublish(replication: Replication, waiting: Waiting): Promise<boolean> {
@@ -194,7 +212,7 @@ export async function unpublish(replication: Replication, waiting: Waiting): Pro
     select active as busy, case when not active then pg_drop_replication_slot(slot_name) end
     from ${slots(name)}`.execute(source);
   if (rows[0]?.busy === true || !(await dropCopySlots(replication))) return false;
-  await sql.raw(`drop publication if exists ${name}`).execute(source);
+  await dropPublication(replication);
   await setBack(source, waiting);
   return true;
 }
@@ -230,7 +248,7 @@ async function setBack(source: Db, waiting: Waiting): Promise<void> {
     if (await anyMovePublishes(trx)) return;
     for (const table of whole) await sql.raw(`alter table ${table} replica identity default`).execute(trx);
   };
-  await lockedWhenFree(source, whole, set, waiting);
+  await lockedWhenFree(source, { schema: 'runtime', names: whole }, set, waiting);
 }
 
 const anyMovePublishes = (db: Db) => exists(db, sql`pg_publication where pubname like 'orrery_move_%'`);
