@@ -61,6 +61,21 @@ describe('orrery accounts', () => {
     expect(await run('accounts', 'list', '--page', '0')).toContain('Pages have numbers from 1.');
   });
 
+  it('lists all keys of an account, however many', async () => {
+    await run('keys', 'create', '--name', 'many');
+    const [{ account_id: account }] = (await query(
+      database.url,
+      "select account_id from gateway.keys where name = 'many'",
+    )) as [{ account_id: string }];
+    await query(
+      database.url,
+      `insert into gateway.keys (id, account_id, name, scopes, hash)
+       select 'k' || n, account_id, 'k' || n, scopes, decode(md5(n::text), 'hex')
+       from gateway.keys, generate_series(1, 130) n where name = 'many'`,
+    );
+    expect((await run('keys', 'list', '--account', String(account))).split('\n')).toHaveLength(132);
+  });
+
   it('creates a key that ends when it is said', async () => {
     const time = '2126-01-01T00:00:00Z';
     for (const account of [[], ['--account', '1']])

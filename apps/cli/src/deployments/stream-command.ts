@@ -36,26 +36,40 @@ export function addStreamCommand(program: Command, context: CommandContext): voi
     });
 }
 
-/** @throws Refusal when the server does not let it go on; while it is away the stream waits for it */
+/** @throws Refusal when the server does not let it go on; while it is away the stream says so, and waits for it */
 async function follow(
   server: Server,
   { worldAddress, address }: DeploymentReference,
   { after, include, count = Number.POSITIVE_INFINITY, json }: StreamOptions,
-  { write, isRead = () => true }: CommandContext,
+  { write, note, isRead = () => true }: CommandContext,
 ): Promise<void> {
-  const orrery = createOrrery({ url: server.url, token: server.key });
+  // The stream repeats what fails, and says so; a request that did would be silent meanwhile.
+  const orrery = createOrrery({ url: server.url, token: server.key, retryForMs: 0 });
+  const asked = { method: 'GET', path: `/api/worlds/${worldAddress}/deployments/${address}/stream` } as const;
+  const onConnection = connectionTeller((reason) => failureOf(server, asked, reason).message, note);
   let left = count;
   try {
-    for await (const event of orrery.deployment(worldAddress, address).stream({ after, include })) {
+    const options = { after, include, onConnection };
+    for await (const event of orrery.deployment(worldAddress, address).stream(options)) {
       write(json === true ? JSON.stringify(event.type === 'entry' ? event.entry : event) : lineOf(event));
       left -= 1;
       if (left <= 0 || !isRead()) return;
     }
   } catch (error) {
     if (!(error instanceof OrreryError)) throw error;
-    const path = `/api/worlds/${worldAddress}/deployments/${address}/stream`;
-    throw failureOf(server, { method: 'GET', path }, error);
+    throw failureOf(server, asked, error);
   }
+}
+
+/** Says why the stream is not connected, each reason once, and when it is again. */
+function connectionTeller(textOf: (reason: OrreryError) => string, note: CommandContext['note']) {
+  let told: string | undefined;
+  return (isOpen: boolean, reason?: OrreryError): void => {
+    if (isOpen && told !== undefined) note('Connected.');
+    const text = reason === undefined ? undefined : textOf(reason);
+    if (text !== undefined && text !== told) note(`Not connected, it tries again until Ctrl-C: ${text}`);
+    told = isOpen ? undefined : (text ?? told);
+  };
 }
 
 const lineOf = (event: StreamEvent): string =>

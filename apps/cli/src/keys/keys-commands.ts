@@ -77,7 +77,7 @@ export function addKeysCommands(program: Command, context: CommandContext): void
     .option('--json', 'of --key: print the data as JSON')
     .action(async (options: KeyOptions) =>
       options.account === undefined
-        ? performNamed('keys.list', () => ({ query: { limit: '100' } }), options, context)
+        ? performNamed('keys.list', () => ({}), { ...options, all: true }, context)
         : (await inDatabase()).listKeyRows(options.account, context),
     );
   const revoke = keys

@@ -29,11 +29,11 @@ export async function performOperation(
 export async function performNamed(
   name: string,
   request: (server: Server) => Partial<OperationRequest> | Promise<Partial<OperationRequest>>,
-  { json, ...options }: ServerOptions & Pick<Showing, 'json'>,
+  { json, all, ...options }: ServerOptions & Pick<Showing, 'json' | 'all'>,
   context: CommandContext,
 ): Promise<void> {
   const server = await serverOf(options, context);
-  await performOperation(operationNamed(name), await request(server), { ...context, json, server });
+  await performOperation(operationNamed(name), await request(server), { ...context, json, all, server });
 }
 
 /** What may be repeated has a key, so that it is repeated where its answer is lost. */
@@ -55,11 +55,41 @@ const HISTORIES = ['history.list', 'public.history'];
 /** As many entries as are never too large together (docs/history.md). */
 const SAFE_PAGE = '40';
 
-function askForAll(
+/** Lists of instances, whose query has no page that is too deep. */
+const INSTANCES = ['instances.list', 'public.instances'];
+
+/** All pages of a list, those of all instances in the order of their keys: whatever changes meanwhile, each is there once. */
+async function askForAll(
   rpc: RoutedRpc,
   request: Partial<OperationRequest>,
   server: Server,
 ): Promise<ServerAnswer> {
+  const isOfInstances = INSTANCES.includes(rpc.name);
+  const isNarrowed = Object.keys(request.query ?? {}).some((name) => name !== 'limit');
+  try {
+    if (isOfInstances && !isNarrowed) return await askPages(rpc, orderedByKey(request), server);
+  } catch (error) {
+    // An older server takes no such order.
+    if (!(error instanceof Refusal) || error.problem.status !== 400) throw error;
+  }
+  return askPages(rpc, request, server).catch((error: unknown) => {
+    const isTooLong = error instanceof Refusal && error.problem.code === 'page_too_deep';
+    if (isTooLong) error.message += `\n${isOfInstances ? TOO_MANY_INSTANCES : TOO_MANY}`;
+    throw error;
+  });
+}
+
+const orderedByKey = (request: Partial<OperationRequest>): Partial<OperationRequest> => ({
+  ...request,
+  query: { ...request.query, orderBy: 'id' },
+});
+
+const TOO_MANY =
+  'The list is too long for --all, so nothing is shown: narrow it by the options that --help shows.';
+const TOO_MANY_INSTANCES =
+  'There are too many for --all, so nothing is shown. It shows any number without --entity-schema, --at-seq and --page, and with --entity-schema and --order-by id.';
+
+function askPages(rpc: RoutedRpc, request: Partial<OperationRequest>, server: Server): Promise<ServerAnswer> {
   const { page, ...rest } = request.query ?? {};
   const first = page === undefined ? {} : { page };
   const isHistory = HISTORIES.includes(rpc.name);

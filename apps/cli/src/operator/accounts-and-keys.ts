@@ -114,8 +114,13 @@ function timeOf(text: string): Date {
 export function listKeyRows(account: number, { env, write }: CommandContext): Promise<void> {
   return withAccounts(env, async (db) => {
     await requireAccount(db, account);
-    const { data } = await listKeys(db, account, { page: 1, limit: 100 });
-    write(formatRows(data, ['id', 'name', 'scopes', 'createdAt', 'expiresAt', 'lastUsedAt', 'madeBy']));
+    const keys: object[] = [];
+    for (let [page, pages] = [1, 1]; page <= pages; page += 1) {
+      const { data, pagination } = await listKeys(db, account, { page, limit: 100 });
+      keys.push(...data);
+      pages = pagination.totalPages;
+    }
+    write(formatRows(keys, ['id', 'name', 'scopes', 'createdAt', 'expiresAt', 'lastUsedAt', 'madeBy']));
   });
 }
 

@@ -2,7 +2,7 @@ import type { CursorPagination, FieldProblem, HttpBinding, Pagination } from '@o
 import { createOrrery, OrreryError } from '@orrery/sdk';
 import { StartupError } from '@orrery/service-kit';
 import type { Server } from './find-server.js';
-import { type Asked, failureOf } from './refusal.js';
+import { type Asked, failureOf, reasonOf } from './refusal.js';
 
 /** A success in the envelope. */
 export interface ServerAnswer {
@@ -76,11 +76,6 @@ function unlessAway(url: string, leaving: AbortController): typeof fetch {
   };
 }
 
-const reasonOf = ({ cause }: Error): string => {
-  const { code, message } = (cause ?? {}) as Partial<NodeJS.ErrnoException>;
-  return code ?? message ?? '';
-};
-
 /** Before anything is sent: no connection, no such host, a port that HTTP may not use, a certificate that is not trusted. */
 const NOT_CONNECTED =
   /^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT|EPROTO|bad port)$|CERT|SIGNATURE|_SSL_/;
@@ -88,7 +83,8 @@ const NOT_CONNECTED =
 function awayError(url: string, reason: string, cause: Error): StartupError {
   const why = reason === 'ECONNREFUSED' ? '' : ` (${reason})`;
   const advice = 'run `npm start` in another terminal first, pass --url or set ORRERY_URL.';
-  return new StartupError(`No Orrery answers at ${url}${why}: ${advice}`, { cause });
+  const detail = `No Orrery answers at ${url}${why}: ${advice}`;
+  return new StartupError(detail, { cause: new OrreryError({ code: 'network_error', detail, cause }) });
 }
 
 /** Where nobody knows what became of a request. */

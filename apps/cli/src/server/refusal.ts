@@ -53,22 +53,33 @@ export function failureOf(
   ...more: readonly string[]
 ): StartupError {
   const { status, code, message, pointers, facts, requestId } = error;
-  const text = (...lines: readonly string[]) =>
-    new StartupError([message, ...lines, ...more].join('\n'), { cause: error });
+  const text = (sentence: string, ...lines: readonly string[]) =>
+    new StartupError([sentence, ...lines, ...more].join('\n'), { cause: error });
   switch (code) {
     case 'network_error':
+      return text(withReason(error));
     case 'redirected':
-      return text();
+      return text(message);
     case 'http_error':
-      return text(`Look at the address, ${server.url}, and at what stands before the server.`);
-    default:
-      return new Refusal(
-        server,
-        asked,
-        { status, code, error: message, errors: pointers, facts, requestId },
-        ...more,
-      );
+      return text(message, `Look at the address, ${server.url}, and at what stands before the server.`);
+    default: {
+      const problem = { status, code, error: message, errors: pointers, facts, requestId };
+      const refusal = new Refusal(server, asked, problem, ...more);
+      refusal.cause = error;
+      return refusal;
+    }
   }
+}
+
+/** What the network says of a request that got no answer; empty where it says nothing. */
+export function reasonOf(error: Error): string {
+  const { code, message } = ((error.cause as Error | undefined) ?? {}) as Partial<NodeJS.ErrnoException>;
+  return code ?? message ?? '';
+}
+
+function withReason({ message, cause }: OrreryError): string {
+  const reason = cause instanceof Error ? reasonOf(cause) : '';
+  return reason === '' ? message : message.replace(/\.?$/, ` (${reason}).`);
 }
 
 /** The sentence first; what was asked, which is long, at the end. */

@@ -52,40 +52,62 @@ function milliseconds(text: string): number {
   return Number(number) * (UNITS[unit] ?? 0);
 }
 
-interface Watched {
-  readonly orrery: Orrery;
+interface Journal {
+  readonly server: Server;
   readonly path: CheckpointPath;
+}
+
+interface Watched extends Journal {
+  readonly orrery: Orrery;
   readonly store: WitnessStore;
   readonly keys: readonly string[];
 }
 
+/** Goes on while the server is away, also from the first look on. */
 async function witness(deployment: string, flags: WitnessFlags, context: CommandContext): Promise<void> {
-  const { server, path } = await findJournal(deployment, flags, context);
-  const orrery = createOrrery({ url: server.url, token: server.key });
-  const store = await openWitnessStore(flags.store, path.address);
-  try {
-    const keys = await keysOf(orrery, path, store, flags, context);
-    for (let size = 0; ; await setTimeout(flags.every)) {
-      const seen = await look({ orrery, path, store, keys }, context);
-      if (seen !== undefined && seen.size !== size) context.write(lineOf(seen));
-      if (flags.once === true && seen === undefined)
+  let watched: Watched | undefined;
+  for (let size = 0; ; await setTimeout(flags.every)) {
+    try {
+      watched ??= await begin(deployment, flags, context);
+      const seen = await look(watched, context);
+      if (seen.size !== size) context.write(lineOf(seen));
+      size = seen.size;
+    } catch (error) {
+      if (!isAway(error)) throw error;
+      context.note(textOfAway(error as StartupError));
+      if (flags.once === true)
         throw new StartupError('Nothing could be compared: the server cannot be asked now.');
-      if (flags.once === true) return;
-      size = seen?.size ?? size;
     }
-  } catch (error) {
+    if (flags.once === true) return;
+  }
+}
+
+/** @throws StartupError where it cannot begin; whether it may later tells its cause */
+async function begin(deployment: string, flags: WitnessFlags, context: CommandContext): Promise<Watched> {
+  const { server, path } = await findJournal(deployment, flags, context);
+  // The next look is another try; until then nothing is told of this one.
+  const retryForMs = flags.once === true ? PATIENCE_MS : Math.min(flags.every, PATIENCE_MS);
+  const orrery = createOrrery({ url: server.url, token: server.key, retryForMs });
+  const store = await openWitnessStore(flags.store, path.address);
+  const keys = await keysOf(orrery, path, store, flags, context).catch(failWith({ server, path }));
+  return { server, orrery, path, store, keys };
+}
+
+/** @throws StartupError for what the server answers, or does not */
+const failWith =
+  ({ server, path }: Journal) =>
+  (error: unknown): never => {
     if (isLate(error)) throw new StartupError(LATE, { cause: error });
     if (!(error instanceof OrreryError)) throw error;
     throw failureOf(server, { method: 'GET', path: pathOf(path) }, error);
-  }
-}
+  };
 
 /** A stranger knows an address; its deployment has to be published then. */
 async function findJournal(
   deployment: string,
   flags: WitnessFlags,
   context: CommandContext,
-): Promise<{ server: Server; path: CheckpointPath }> {
+): Promise<Journal> {
   if (/^0x[0-9a-f]{40}$/i.test(deployment)) {
     const server = { url: await urlOf(flags, context), key: '' };
     return { server, path: { address: deployment.toLowerCase() } };
@@ -129,11 +151,9 @@ const PATIENCE_MS = 30_000;
 
 type Seen = Awaited<ReturnType<Orrery['checkpoint']>>;
 
-/** One comparison. Undefined: the server cannot be asked now. @throws CommanderError where the history does not hold */
-async function look(
-  { orrery, path, store, keys }: Watched,
-  { note }: CommandContext,
-): Promise<Seen | undefined> {
+/** One comparison. @throws CommanderError where the history does not hold, StartupError where nothing could be compared */
+async function look(watched: Watched, { note }: CommandContext): Promise<Seen> {
+  const { orrery, path, store, keys } = watched;
   try {
     const after = await store.checkpoint.read();
     const signal = AbortSignal.timeout(PATIENCE_MS);
@@ -143,9 +163,7 @@ async function look(
   } catch (error) {
     if (error instanceof CheckpointError) throw await convict(error, store, note);
     if (error instanceof TypeError) throw new StartupError(error.message, { cause: error });
-    if (!isAway(error)) throw error;
-    note(isLate(error) ? LATE : `The server cannot be asked now: ${(error as Error).message}`);
-    return undefined;
+    return failWith(watched)(error);
   }
 }
 
@@ -166,10 +184,20 @@ async function convict(
 
 /** What may be otherwise the next time. */
 const isAway = (error: unknown): boolean =>
-  isLate(error) || (error instanceof OrreryError && error.retryable);
+  error instanceof StartupError
+    ? isAway(error.cause)
+    : isLate(error) || (error instanceof OrreryError && mayPass(error));
+
+/** Also a page in place of the service, as while it is maintained, and a defect of the service. */
+const mayPass = ({ retryable, isUndecided, code, status }: OrreryError): boolean =>
+  retryable || isUndecided || (status >= 500 && (code === 'http_error' || code === 'internal'));
 
 const isLate = (error: unknown): boolean => error instanceof DOMException && error.name === 'TimeoutError';
 const LATE = `The server has not answered within ${PATIENCE_MS / 1000} seconds.`;
+
+/** One line: it is told again with each look. */
+const textOfAway = ({ message, cause }: StartupError): string =>
+  isLate(cause) ? LATE : `The server cannot be asked now: ${message.replace(/\n.*/s, '')}`;
 
 const lineOf = ({ origin, size, rootHash }: Seen): string => `${origin}  ${size}  ${rootHash}`;
 

@@ -1,6 +1,7 @@
-import { mkdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StartupError } from '@orrery/service-kit';
+import { makeFolder } from '../documents/make-folder.js';
 import { replaceText } from '../documents/replace-text.js';
 
 /** What a witness keeps of one deployment, in files of their own. */
@@ -23,11 +24,7 @@ interface Kept {
 
 /** @throws StartupError when the folder cannot be used */
 export async function openWitnessStore(folder: string, deployment: string): Promise<WitnessStore> {
-  try {
-    await mkdir(folder, { recursive: true });
-  } catch (error) {
-    throw unusable(folder, error);
-  }
+  await makeFolder(folder, ADVICE);
   const kept = (kind: string): Kept => {
     const file = join(folder, `${deployment}.${kind}`);
     return { file, read: () => readText(file), write: (text) => replaceText(file, text, ADVICE) };

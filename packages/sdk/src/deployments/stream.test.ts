@@ -6,6 +6,7 @@ import {
   startScriptedServer,
   streaming,
 } from '../../tests/scripted-server.js';
+import { OrreryError } from '../errors/orrery-error.js';
 import { createOrrery } from '../orrery.js';
 import type { StreamEvent, StreamOptions } from './stream.js';
 
@@ -95,7 +96,7 @@ it.each([
 );
 
 it.each([
-  ['an address without a scheme', { url: '127.0.0.1:3000' }, '1'],
+  ['an address that is no URL', { url: 'http://127.0.0.1:99999' }, '1'],
   ['an empty path', { url: 'http://127.0.0.1:1' }, ''],
   [
     'a token that cannot be had',
@@ -229,7 +230,7 @@ it.each<[string, Step]>([
   const onConnection = vi.fn();
   const { told } = await follow({ after: 1, onConnection }, step, streaming([block(2)], 'open'));
   expect(await told(1)).toEqual([2]);
-  expect(onConnection.mock.calls).toEqual([[false], [true]]);
+  expect(onConnection.mock.calls).toEqual([[false, expect.any(OrreryError)], [true]]);
 });
 
 it.each([

@@ -26,8 +26,11 @@ export interface StreamOptions {
   readonly signal?: AbortSignal | undefined;
   /** Milliseconds without an answer or a byte after which the connection is taken for lost; 45,000 by default. */
   readonly silenceMs?: number | undefined;
-  /** Called with true when the stream is open, and with false when it was lost and is opened again. */
-  readonly onConnection?: ((isOpen: boolean) => void) | undefined;
+  /**
+   * Called with true when the stream is open, and with false when it was lost, or could not be opened, and is tried again; with
+   * the reason, but where the server has ended it.
+   */
+  readonly onConnection?: ((isOpen: boolean, reason?: OrreryError) => void) | undefined;
 }
 
 /** Three of the server's heartbeats. */
@@ -83,7 +86,7 @@ export async function* streamOf(
         // What has not come in time is under way still.
         connection.abort();
       }
-      onConnection(false);
+      onConnection(false, lost);
       // Also where the server has ended the stream: its next answer says why.
       await pause(Math.min(delayAfter(delay, lost), LONGEST_PAUSE_MS), signal);
       delay = Math.min(delay * 2, LONGEST_DELAY_MS);

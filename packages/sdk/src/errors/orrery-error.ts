@@ -144,8 +144,8 @@ export function errorOfAnswer(answer: Response, text: string): OrreryError {
     status,
     headers,
     requestId,
-    ...(errors && { pointers: errors }),
-    ...(facts && { facts: facts as Record<string, unknown> }),
+    pointers: errors ?? [],
+    facts: (facts ?? {}) as Record<string, unknown>,
   });
 }
 

@@ -3,6 +3,7 @@ import { OrreryError } from '../errors/orrery-error.js';
 import { decodeHeader, encodeHeader, type Payer, type Settlement } from '../errors/payments.js';
 import type { components } from '../generated/api.js';
 import { pause, type Requests } from '../requests/requests.js';
+import { toHex } from '../verification/merkle-tree.js';
 
 /** An ed25519 wallet: its public key, 32 bytes or their base58, and how it signs bytes as they are (64 bytes). */
 export interface SigningWallet {
@@ -173,7 +174,7 @@ export async function injectedWallet(ethereum: EthereumProvider): Promise<EvmWal
     address,
     signMessage: async ({ message }) => {
       const bytes = new TextEncoder().encode(message);
-      const text = `0x${[...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`;
+      const text = `0x${toHex(bytes)}`;
       return String(await ethereum.request({ method: 'personal_sign', params: [text, address] }));
     },
   };

@@ -292,6 +292,23 @@ it('encodes names in paths, and refuses those that a URL cannot hold', async () 
   expect(received).toHaveLength(1);
 });
 
+it.each([
+  'localhost:3000',
+  'orrery.example',
+  'ftp://orrery.example',
+  'http://',
+  'http:///',
+  ' http://127.0.0.1',
+  undefined as unknown as string,
+])('refuses %s for the address of a server at once', (url) => {
+  const create = () => createOrrery({ url });
+  expect(create).toThrow(new TypeError(`The url cannot be '${url}': it begins with http:// or https://.`));
+});
+
+it.each(['HTTPS://orrery.example', 'http://[::1]:3000/orrery/', '', '/orrery'])('takes "%s"', (url) => {
+  expect(createOrrery({ url }).get).toBeTypeOf('function');
+});
+
 it('pages a list to its end, however its parameters are left out, and asks for none beyond the last', async () => {
   const page = (count: number, pagination: object): Step =>
     answering(

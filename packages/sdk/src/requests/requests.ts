@@ -3,6 +3,7 @@ import { errorOfAnswer, httpError, OrreryError } from '../errors/orrery-error.js
 import type { paths } from '../generated/api.js';
 import { KEYED_OPERATIONS } from '../generated/operations.js';
 import { parseJson } from '../json/parse-json.js';
+import { toHex } from '../verification/merkle-tree.js';
 import type {
   AnswerOf,
   InitArgument,
@@ -60,6 +61,9 @@ interface Arrived {
 }
 
 export function createRequests({ url, token, fetch: given, retryForMs = 30_000 }: ClientOptions): Requests {
+  // `localhost:3000` is a URL of the scheme `localhost`, which no try reaches; in a page `orrery.example` is a path.
+  if (!/^(https?:\/\/[^/]|[./]|$)/i.test(url))
+    throw new TypeError(`The url cannot be '${url}': it begins with http:// or https://.`);
   // A bare `fetch` of a browser refuses to be called as a member of another object.
   const send: typeof fetch = given ?? ((...args) => globalThis.fetch(...args));
   const untyped = createClient<paths>({ baseUrl: url }).request as unknown as UntypedRequest;
@@ -116,10 +120,7 @@ function keyOf(operation: string, { idempotencyKey, headers = {} }: RequestOptio
 }
 
 /** 128 random bits. `crypto.randomUUID` is missing in pages that came over plain HTTP. */
-const newKey = (): string =>
-  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join(
-    '',
-  );
+const newKey = (): string => toHex(crypto.getRandomValues(new Uint8Array(16)));
 
 /** A URL's parser takes `.` and `..` for folders, encoded too: the request would reach another resource. */
 function checkSegments(path: Record<string, unknown> = {}): void {
@@ -171,7 +172,7 @@ async function sendOnce(
     const envelope = envelopeIn(text);
     return envelope === undefined ? httpError(answer) : { ok: true, headers: answer.headers, envelope };
   } catch (cause) {
-    if (request.signal.aborted) throw request.signal.reason;
+    request.signal.throwIfAborted();
     return networkError(request.url, cause);
   }
 }
@@ -233,7 +234,7 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 /** Resolves after so many milliseconds; rejects with the signal's reason when it aborts first. */
 export function pause(ms: number, signal?: AbortSignal | null): Promise<void> {
   return new Promise((resolve, reject) => {
-    if (signal?.aborted) return reject(signal.reason);
+    signal?.throwIfAborted();
     const leave = () => {
       clearTimeout(timer);
       reject(signal?.reason);

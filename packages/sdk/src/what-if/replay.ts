@@ -102,8 +102,7 @@ export function createReplay(
   };
 }
 
-const LEFT =
-  'The iteration was left before its end, so there is nothing to compare: make another replay, and iterate to its end.';
+const LEFT = 'The iteration was left before its end: iterate another replay to its end.';
 
 async function* replayOnce(
   context: Context,
