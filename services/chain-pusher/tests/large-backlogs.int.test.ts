@@ -1,10 +1,13 @@
 import type { PushStatus } from '@orrery/contracts';
 import { connect, transaction } from '@orrery/database';
 import { createLogger } from '@orrery/service-kit';
-import { sql } from 'kysely';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { rowsRead } from '@orrery/testing';
+import { type RawBuilder, sql } from 'kysely';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { storeAccounts } from '../src/store/accounts/account-store.js';
 import { requestAdoption } from '../src/store/lanes/adopt-lane.js';
 import { cancelUnsent, sweepCancelled } from '../src/store/lanes/cancel-unsent.js';
+import { backlogOf, lanesWithWork } from '../src/store/lanes/lane-store.js';
 import { listPushes, pushesOf } from '../src/store/pushes/push-store.js';
 import type { ChainPusherSchema, Db } from '../src/store/tables/schema.js';
 import { adoptParts, chainDouble, moreParts, prepareSending } from './sending-house.js';
@@ -159,4 +162,56 @@ it('an adoption that fails keeps no other lane waiting', async () => {
   await start(port);
   await vi.waitFor(() => expect(pushed).toMatchObject([{ deployment: 'b' }]));
   expect(lines.join('')).toContain('a lane could not be adopted');
+});
+
+describe('of thousands of lanes, only those are read', () => {
+  /** As many lanes with nothing to send, of one account. */
+  async function prepareLanes() {
+    const { db } = await prepareSending();
+    await sql`
+      with owned as (insert into deployments select 'd' || at, 1 from generate_series(1, 3000) at)
+      insert into lanes (deployment, chain, last_number, sent_number)
+      select 'd' || at, ${chain}, 1, 1 from generate_series(1, 3000) at`.execute(db);
+    await sql`analyze deployments`.execute(db);
+    return db;
+  }
+  const change = (db: Db, from: number, to: number, set: RawBuilder<unknown>) =>
+    sql`
+      update lanes set ${set} where deployment in (select 'd' || at from generate_series(${from}::int, ${to}::int) at)`.execute(
+      db,
+    );
+  const waits = sql`last_number = 2, waits_for = 'quota_exceeded', wait_until = now() + interval '1 hour'`;
+
+  it('whose turn it is', async () => {
+    const db = await prepareLanes();
+    await change(db, 1, 1000, waits);
+    await change(db, 1001, 1002, sql`last_number = 2, wait_until = now() - interval '1 hour'`);
+    await change(db, 1003, 1003, sql`last_number = 2`);
+    const found: unknown[] = [];
+    const read = await rowsRead(db, 'lanes', async (trx) => {
+      for (const { deployment } of await lanesWithWork(trx, chain, 16)) found.push(deployment);
+    });
+    expect([found[0], found.slice(1).toSorted()]).toEqual(['d1003', ['d1001', 'd1002']]);
+    expect(read).toBe(3);
+  });
+
+  it('that have something to send, or have stopped', async () => {
+    const db = await prepareLanes();
+    await change(db, 1, 2, sql`last_number = 3`);
+    await change(db, 3, 3, sql`last_number = 2, stop = 'failed'`);
+    const read = await rowsRead(db, 'lanes', async (trx) =>
+      expect(await backlogOf(trx, chain)).toMatchObject({ pushes: 5, stopped: 1 }),
+    );
+    expect(read).toBe(3);
+  });
+
+  it('that wait for a quota, where accounts are compared', async () => {
+    const db = await prepareLanes();
+    await change(db, 1, 2, waits);
+    const state = { accountId: 1, disabled: false, quotas: {}, revision: 1 };
+    const read = await rowsRead(db, 'lanes', (trx) => storeAccounts(trx, [state]));
+    // Each is found, locked and written.
+    expect(read).toBeLessThan(20);
+    expect(await lanesWithWork(db, chain, 16)).toHaveLength(2);
+  });
 });

@@ -5,9 +5,11 @@ import { type Clock, type Logger, startPollLoop } from '@orrery/service-kit';
 import { createAddressRules } from '../core/webhooks/address-rules.js';
 import type { Seal } from '../core/webhooks/seal.js';
 import type { Db } from '../store/tables/schema.js';
-import { claimWebhooks, webhookBacklog } from '../store/webhooks/claimed-webhooks.js';
-import { claimDeliveries, pruneDeliveries } from '../store/webhooks/delivery-store.js';
+import { webhookBacklog } from '../store/webhooks/claimed-webhooks.js';
+import { claimDeliveries } from '../store/webhooks/delivery-store.js';
+import { prunePassed } from '../store/webhooks/prune-deliveries.js';
 import { reseal } from '../store/webhooks/webhook-secrets.js';
+import { claimInTurn } from './claim-in-turn.js';
 import { type Resolve, resolveName } from './connect-to.js';
 import { deliverAsked, deliverTurn, type TurnDependencies } from './deliver-turn.js';
 import { type FollowedDeployments, followDeployments } from './follow-deployments.js';
@@ -48,6 +50,7 @@ const SHARES = { quick: 48, slow: 64 };
 const ASKED_AT_ONCE = 16;
 const ROUND_MS = 1000;
 const MEASURE_MS = 15_000;
+const PRUNE_MS = 3_600_000;
 /** Attempts under way have so long to end when the process stops, in milliseconds. */
 const LAST_MS = 2000;
 
@@ -85,8 +88,9 @@ export async function startDelivering(options: DeliveringOptions): Promise<Deliv
       });
     work.add(going);
   };
+  const claim = claimInTurn(clock);
   const round = async () => {
-    const slow = await take(rooms.claimable('slow'), (some) => claimWebhooks(db, true, some));
+    const slow = await take(rooms.claimable('slow'), (some) => claim(db, true, some));
     for (const one of slow) begin('slow', one.account_id, (place) => deliverTurn(turn, one, place));
     const { most, crowded } = rooms.claimable('slow');
     const asked = await take({ most: Math.min(ASKED_AT_ONCE, most), crowded }, (some) =>
@@ -94,7 +98,7 @@ export async function startDelivering(options: DeliveringOptions): Promise<Deliv
     );
     for (const one of asked)
       begin('slow', one.account_id, (place) => deliverAsked(turn, one, place).then(() => true));
-    const quick = await take(rooms.claimable('quick'), (some) => claimWebhooks(db, false, some));
+    const quick = await take(rooms.claimable('quick'), (some) => claim(db, false, some));
     for (const one of quick) begin('quick', one.account_id, (place) => deliverTurn(turn, one, place));
     const after = [rooms.claimable('slow'), rooms.claimable('quick')];
     wasFull = after.some((room) => room.most <= 0 || room.crowded.length > 0);
@@ -110,8 +114,13 @@ export async function startDelivering(options: DeliveringOptions): Promise<Deliv
     runOnce: async () => {
       signals.backlog(await webhookBacklog(db));
       await reseal(db, seal);
-      return (await pruneDeliveries(db)) ? 'more' : 'idle';
     },
+  });
+  const pruning = startPollLoop({
+    ...loop,
+    name: 'deliveries that are not kept',
+    intervalMs: PRUNE_MS,
+    runOnce: (signal) => prunePassed(db, signal),
   });
   let followed: FollowedDeployments | undefined;
   const follows = await followDeployments({
@@ -129,7 +138,7 @@ export async function startDelivering(options: DeliveringOptions): Promise<Deliv
     stop: async () => {
       stopping.abort();
       const timer = setTimeout(() => cutting.abort(), LAST_MS);
-      await Promise.all([rounds.stop(), keeping.stop(), follows.ended()]);
+      await Promise.all([rounds.stop(), keeping.stop(), pruning.stop(), follows.ended()]);
       await Promise.all(work);
       clearTimeout(timer);
       cutting.abort();

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Db, Lane, Trx } from '../tables/schema.js';
 
 /** Locks a lane for the rest of the transaction: what happens to its pushes is published in this order. */
@@ -26,20 +26,28 @@ export async function nextNumber(
   return row;
 }
 
-/** Lanes with work, longest without a turn first. None of them has a submission open, so a lane's order is the chain's. */
+/**
+ * Lanes with work, longest without a turn first. None of them has a submission open, so a lane's order is the chain's. Two ranges
+ * of the index: as one condition the times would be a filter, which each lane that waits, for a quota, say, is put to.
+ */
 export async function lanesWithWork(
   db: Db,
   chain: string,
   limit: number,
 ): Promise<{ deployment: string; sent: number }[]> {
   const { rows } = await sql<{ deployment: string; sent: number }>`
-    select deployment, sent_number as sent from lanes
-    where chain = ${chain} and sent_number < last_number and stop is null and (wait_until is null or wait_until <= now())
-      and not exists (select from attempts
-        where attempts.deployment = lanes.deployment and attempts.chain = lanes.chain and state = 'open')
-    order by wait_until nulls first limit ${limit}`.execute(db);
+    select deployment, sent_number as sent from (
+      ${lanesWaiting(chain, sql`wait_until is null`, limit)} union all ${lanesWaiting(chain, sql`wait_until <= now()`, limit)}
+    ) ready order by wait_until nulls first limit ${limit}`.execute(db);
   return rows;
 }
+
+const lanesWaiting = (chain: string, until: RawBuilder<unknown>, limit: number) => sql`
+  (select deployment, sent_number, wait_until from lanes
+  where chain = ${chain} and sent_number < last_number and stop is null and ${until}
+    and not exists (select from attempts
+      where attempts.deployment = lanes.deployment and attempts.chain = lanes.chain and state = 'open')
+  order by wait_until nulls first limit ${limit})`;
 
 /** Lets a lane that cannot be compared with the chain, or differs from it, wait behind those that can send. */
 export const putBack = (
@@ -59,6 +67,7 @@ export interface Backlog {
   readonly stopped: number;
 }
 
+/** Lanes that have stopped and those that have not are found by an index each; others with nothing to send are not read. */
 export async function backlogOf(db: Db, chain: string): Promise<Backlog> {
   const { rows } = await sql<Backlog>`
     select coalesce(sum(last_number - sent_number), 0)::bigint as pushes,
@@ -66,6 +75,8 @@ export async function backlogOf(db: Db, chain: string): Promise<Backlog> {
       coalesce(extract(epoch from now() - min((select created_at from pushes
         where pushes.deployment = lanes.deployment and pushes.chain = lanes.chain
           and pushes.number = lanes.sent_number + 1))), 0)::float8 as seconds
-    from lanes where chain = ${chain} and sent_number < last_number`.execute(db);
+    from lanes where chain = ${chain} and sent_number < last_number and (stop is null or stop is not null)`.execute(
+    db,
+  );
   return rows[0] ?? { pushes: 0, seconds: 0, stopped: 0 };
 }

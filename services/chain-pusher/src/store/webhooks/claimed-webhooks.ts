@@ -3,6 +3,7 @@ import { type Selectable, sql } from 'kysely';
 import type { AfterAttempt, Attempt } from '../../core/webhooks/after-attempt.js';
 import type { DeliveredEntry } from '../../core/webhooks/delivered-entry.js';
 import type { ChainPusherSchema, Db } from '../tables/schema.js';
+import { pruneFor } from './prune-deliveries.js';
 
 /** A webhook that this process delivers to, until its claim ends. */
 export interface ClaimedWebhook
@@ -18,6 +19,8 @@ export interface ClaimedWebhook
   failures: number;
   /** Milliseconds. */
   failing_ms: number;
+  /** How long it was due, in milliseconds. */
+  readonly due_ms: number;
 }
 
 /** A claim that is not renewed for so long has ended, in seconds: more than an attempt and what is around it may take. */
@@ -39,13 +42,22 @@ const NO_ACCOUNT = 0;
 export const isNotCrowded = (account: string, { crowded }: ClaimBounds) =>
   sql`coalesce(${sql.ref(account)}, ${NO_ACCOUNT}) <> all(cast(${crowded.map((one) => one ?? NO_ACCOUNT)} as bigint[]))`;
 
-/** Those that have waited longest, each for this process alone. @param isSlow of which kind */
-export async function claimWebhooks(db: Db, isSlow: boolean, bounds: ClaimBounds): Promise<ClaimedWebhook[]> {
+/**
+ * Those that have waited longest, each for this process alone. @param isSlow of which kind
+ * @param dueForMs those that were due earlier are not looked at
+ */
+export async function claimWebhooks(
+  db: Db,
+  isSlow: boolean,
+  bounds: ClaimBounds,
+  dueForMs?: number,
+): Promise<ClaimedWebhook[]> {
   const { rows } = await sql<ClaimedWebhook>`
     update webhooks set claim = gen_random_uuid(), claimed_until = now() + ${CLAIM_SECONDS} * interval '1 second'
     from (
       select id from webhooks
       where is_slow = ${isSlow} and due_at <= now() and disabled_at is null
+        and due_at >= coalesce(now() - ${dueForMs ?? null}::float8 * interval '1 millisecond', '-infinity')
         and (claimed_until is null or claimed_until < now()) and ${isAllowed}
         and ${isNotCrowded('webhooks.account_id', bounds)}
       order by due_at limit ${bounds.most} for update skip locked
@@ -53,7 +65,8 @@ export async function claimWebhooks(db: Db, isSlow: boolean, bounds: ClaimBounds
     where webhooks.id = due.id
     returning webhooks.id, deployment, account_id, url, events, status, secret, is_slow, claim, seq, hash, failures,
       case when old_secret_until > now() then old_secret end as old_secret,
-      coalesce(extract(epoch from now() - failing_since) * 1000, 0)::float8 as failing_ms`.execute(db);
+      coalesce(extract(epoch from now() - failing_since) * 1000, 0)::float8 as failing_ms,
+      (extract(epoch from now() - due_at) * 1000)::float8 as due_ms`.execute(db);
   return rows;
 }
 
@@ -81,7 +94,7 @@ export async function recordAttempt(
         last_number = last_number + (open_number is null)::int
       where id = ${id} and claim = ${claim}
       returning id, coalesce((select known.open_number from webhooks known where known.id = ${id}), last_number) as number
-    )
+    ), pruned as (${pruneFor(id, sql`(select number from moved)`)})
     insert into webhook_deliveries as known (webhook_id, number, kind, history_id, seq, event, state, attempts,
       response_status, problem, duration_ms, attempted_at)
     select id, number, 'entry', ${sent.historyId}::uuid, ${sent.seq}::bigint, ${sent.event}::text, ${state}, 1,

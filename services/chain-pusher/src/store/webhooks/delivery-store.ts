@@ -5,6 +5,7 @@ import { type Attempt, problemOf } from '../../core/webhooks/after-attempt.js';
 import type { Taken } from '../../core/webhooks/standing-entries.js';
 import type { ChainPusherSchema, Db } from '../tables/schema.js';
 import { type ClaimBounds, isNotCrowded } from './claimed-webhooks.js';
+import { pruneFor } from './prune-deliveries.js';
 import { findWebhook, notFound, type WebhookKey, type WebhookRow } from './webhook-store.js';
 
 type DeliveryRow = Selectable<ChainPusherSchema['webhook_deliveries']>;
@@ -51,6 +52,7 @@ export const queueDelivery = (db: Db, key: WebhookKey, asked: AskedFor): Promise
         'limit_reached',
         `${MAX_QUEUED} deliveries wait already: wait for their outcomes.`,
       );
+    await pruneFor(id, sql`${numbered.last_number}::bigint`).execute(trx);
     return trx
       .insertInto('webhook_deliveries')
       .values({ ...asked, webhook_id: id, number: numbered.last_number, state: 'queued' })
@@ -115,26 +117,6 @@ export async function recordDelivery(
 }
 
 const { deliveriesKept, deliveriesKeptDays } = WEBHOOK_LIMITS;
-/** Rows that one statement looks at, of each webhook the oldest, and removes of all. */
-const LOOKED_AT = 200;
-const PRUNED = 10_000;
-
-/** Removes what is not kept any longer. Resolves with whether there may be more. */
-export async function pruneDeliveries(db: Db): Promise<boolean> {
-  const { numAffectedRows } = await sql`
-    delete from webhook_deliveries d using (
-      select w.id, old.number from webhooks w
-      cross join lateral (
-        select number, state, created_at from webhook_deliveries
-        where webhook_id = w.id order by number limit ${LOOKED_AT}
-      ) old
-      where old.state not in ('queued', 'retrying')
-        and (old.number <= w.last_number - ${deliveriesKept}
-          or old.created_at < now() - ${deliveriesKeptDays} * interval '1 day')
-      limit ${PRUNED}
-    ) old where d.webhook_id = old.id and d.number = old.number`.execute(db);
-  return Number(numAffectedRows ?? 0) >= LOOKED_AT;
-}
 
 /** What the receiver of a webhook has taken by itself, newest first, as far as it is kept. */
 export async function takenEntries(db: Db, webhookId: string): Promise<Taken[]> {

@@ -3,7 +3,7 @@ import { transaction } from '@orrery/database';
 import { sql } from 'kysely';
 import type { Seal } from '../../core/webhooks/seal.js';
 import type { Db, Trx } from '../tables/schema.js';
-import { findWebhook, notFound, type WebhookKey, type WebhookRow } from './webhook-store.js';
+import { findWebhook, NO_ID, notFound, type WebhookKey, type WebhookRow } from './webhook-store.js';
 
 type Secrets = Pick<WebhookRow, 'id' | 'secret' | 'old_secret'>;
 
@@ -65,9 +65,6 @@ export async function reseal(db: Db, seal: Seal): Promise<number> {
   }
   return changed;
 }
-
-/** Before all ids. */
-const NO_ID = '00000000-0000-0000-0000-000000000000';
 
 /** What signs no longer. */
 const forgetOld = (db: Db) =>

@@ -21,6 +21,9 @@ export interface WebhookKey {
 
 const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
 
+/** Before all ids. */
+export const NO_ID = '00000000-0000-0000-0000-000000000000';
+
 export const notFound = (): ServiceError => new ServiceError('webhook_not_found');
 
 /** @throws `webhook_not_found` */

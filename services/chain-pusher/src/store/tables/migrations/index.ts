@@ -200,4 +200,12 @@ export const migrations: Migrations = {
   `),
   /** Webhooks that were made for an Idempotency-Key; their secrets are encrypted there, too. */
   '0014_idempotency_keys': idempotencyTable,
+  /**
+   * Lanes that wait for a quota, or have stopped, apart from all that have ever pushed. There is one lane for each deployment and
+   * chain, and few are in these indexes: to build them reads one small table, once.
+   */
+  '0015_waiting_lanes': statements(`
+    create index lanes_without_quota on lanes (chain, wait_until) where waits_for = 'quota_exceeded';
+    create index lanes_that_stopped on lanes (chain) where stop is not null;
+  `),
 };
