@@ -80,9 +80,9 @@ export const ownershipRpcs = {
 /** What runtime processes ask those of another database, where deployments live in several. */
 export const homeRpcs = {
   /**
-   * Deployments of a world that an account can see, of this database and of some partitions alone: how many there are, and the
-   * ids of the first `most`; or, with `ids`, the records of those alone, and nothing is counted. `away`: partitions of these that
-   * are not in it.
+   * Deployments of a world that an account can see, of this database and of some partitions alone: how many there are, counted
+   * to one beyond 10,000 or `most`, and the ids of the first `most`; or, with `ids`, the records of those alone, and nothing is
+   * counted. `away`: partitions of these that are not in it.
    */
   'homes.deployments': rpc({
     request: z.object({

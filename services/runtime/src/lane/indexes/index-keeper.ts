@@ -5,7 +5,6 @@ import type { JournalForm } from '../../store/journal/journal-form.js';
 import { type HeldPartitions, NotOwner } from '../../store/leases/leases.js';
 import {
   deleteIndex,
-  followDeclared,
   gatherStatistics,
   keptIndexes,
   type UnfinishedIndex,
@@ -17,6 +16,7 @@ import type { Db } from '../../store/tables/schema.js';
 import type { CatalogClient } from '../catalog/catalog-client.js';
 import type { WorkItem } from '../items/work-item.js';
 import type { Lanes } from '../queue/lanes.js';
+import { createComparison } from './compare-declared.js';
 
 interface IndexKeeperOptions {
   readonly db: Db;
@@ -48,6 +48,7 @@ const TIMEOUT_MS = 30_000;
  */
 export function startIndexKeeper(options: IndexKeeperOptions): PollLoop {
   const { db, held, journalForm, clock, logger } = options;
+  const compare = createComparison(options);
   return startPollLoop({
     name: 'indexes of attributes',
     intervalMs: INTERVAL_MS,
@@ -56,10 +57,11 @@ export function startIndexKeeper(options: IndexKeeperOptions): PollLoop {
     runOnce: async (signal) => {
       const partitions = held.all().map(({ partition }) => partition);
       if (partitions.length === 0 || !journalForm.keepsIndexes) return 'idle';
-      // What is declared cannot be known while the catalog is away; what is unfinished goes on, and the next round compares.
-      await compareAll(options, partitions).catch((error: unknown) => {
-        if (!(error instanceof ServiceError && error.code === 'unavailable')) throw error;
-        logger.info({ err: error }, 'declared indexes were not compared; they are in the next round');
+      // Whatever keeps them from being compared, what is unfinished goes on, and the next round compares.
+      await compare(partitions, signal).catch((error: unknown) => {
+        const isAway = error instanceof ServiceError && error.code === 'unavailable';
+        const message = 'declared indexes were not compared; they are in the next round';
+        logger[isAway ? 'info' : 'warn']({ err: error }, message);
       });
       for (let after = 0; ; ) {
         const unfinished = await unfinishedIndexes(db, partitions, after, UNFINISHED_AT_ONCE);
@@ -69,14 +71,6 @@ export function startIndexKeeper(options: IndexKeeperOptions): PollLoop {
       }
     },
   });
-}
-
-async function compareAll({ db, catalog }: IndexKeeperOptions, partitions: readonly number[]): Promise<void> {
-  for (let after: number | null = 0; after !== null; ) {
-    const { schemas, next } = await catalog.declaredIndexes(after);
-    await followDeclared(db, partitions, { after, upTo: next, schemas });
-    after = next;
-  }
 }
 
 /** One that fails is tried again in the next round; others do not wait for it. */

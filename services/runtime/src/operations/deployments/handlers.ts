@@ -10,7 +10,6 @@ import {
   type Handlers,
   type JournalKind,
   type JsonObject,
-  paginationOf,
   refusal,
   refuseChanged,
   refuseDeepPage,
@@ -32,11 +31,11 @@ import type { OwnedHandler, OwnedHandlers } from '../../lane/ownership/route-to-
 import type { Effects, SettingsColumns } from '../../store/commit/effects.js';
 import {
   type KnownDeployment,
-  listDeployments,
   refuseLocked,
   refuseWhatIf,
   toRecord,
 } from '../../store/deployments/deployment-directory.js';
+import { listDeployments, paginationOfCounted } from '../../store/deployments/list-deployments.js';
 import { endPlace } from '../../store/leases/places.js';
 import { type DeploymentState, lockedColumns, lockedDefinition } from '../../store/state/deployment-state.js';
 import { type BodyLimits, lackOf, listProblems, unpayableBound } from '../bindings/binding-rules.js';
@@ -54,9 +53,12 @@ export const deploymentReads = ({ db, bus, access, reading }: RuntimeContext): H
     const request = { params: { idOrAddress: params.worldAddress }, query: {}, headers: {}, body: {} };
     const { data: world } = await bus.call(catalogContract.rpcs['worlds.get'], request, call);
     const accountId = accountOf(call.caller);
-    const list = () => listDeployments(db, world.id, accountId, query);
+    const list = () => listDeployments(db, { worldId: world.id, accountId }, query);
     const { rows, total } = await reading.run(call.signal, list);
-    return { data: rows.map((row) => recordFor(accountId, row)), pagination: paginationOf(query, total) };
+    return {
+      data: rows.map((row) => recordFor(accountId, row)),
+      pagination: paginationOfCounted(query, total),
+    };
   },
   'deployments.get': async ({ params }, { caller, signal }) => {
     const row = await reading.run(signal, () => access.visible(params, caller));

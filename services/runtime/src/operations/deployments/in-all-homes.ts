@@ -6,7 +6,6 @@ import {
   type Handlers,
   type homeRpcs,
   type NamedRpc,
-  paginationOf,
   type ReplyOf,
   type RequestOf,
   type Rpc,
@@ -16,7 +15,7 @@ import {
   ServiceError,
 } from '@orrery/contracts';
 import { whereItLives } from '../../lane/ownership/route-to-home.js';
-import { listDeploymentsHere } from '../../store/deployments/deployment-directory.js';
+import { listDeploymentsHere, paginationOfCounted } from '../../store/deployments/list-deployments.js';
 import { databaseOfCreation } from '../../store/leases/creations.js';
 import { PARTITIONS } from '../../store/leases/leases.js';
 import type { RuntimeContext } from '../context.js';
@@ -186,7 +185,7 @@ async function listOnce(
     const record = records.get(place);
     return record === undefined ? [] : [record];
   });
-  return { data, pagination: paginationOf(query, total) };
+  return { data, pagination: paginationOfCounted(query, total) };
 }
 
 /** What other databases' lists are made of. */

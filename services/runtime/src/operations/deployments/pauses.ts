@@ -40,10 +40,9 @@ export async function applyPauses(
   cause: PauseCause,
   signal: AbortSignal,
 ): Promise<void> {
-  for (;;) {
-    const pending = await cause.pending(AT_ONCE);
+  for await (const pending of cause.pending(AT_ONCE)) {
     await Promise.all(pending.map((deployment) => notify(context, cause, deployment, signal)));
-    if (pending.length < AT_ONCE || signal.aborted) return;
+    if (signal.aborted) return;
   }
 }
 

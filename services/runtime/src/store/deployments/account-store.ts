@@ -1,5 +1,5 @@
 import { type AccountState, ServiceError } from '@orrery/contracts';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Db, Trx } from '../tables/schema.js';
 
 /** An older release stores no dollars: the same revision adds them. `excluded` is what is told of the account. */
@@ -67,16 +67,43 @@ export async function refuseOverQuota(db: Db, accountId: number): Promise<void> 
 export const accountPauses = (db: Db): PauseCause => ({
   name: 'account',
   caller: 'gateway',
-  pending: async (limit) => {
-    const { rows } = await sql<PendingPause>`
-    (select d.id, d.address, true as paused from accounts a join deployments d on d.owner_account_id = a.account_id
-      where a.disabled and not d.account_paused and d.deleted_at is null limit ${limit})
-    union all
-    (select d.id, d.address, false as paused from deployments d join accounts a on a.account_id = d.owner_account_id
-      where d.account_paused and not a.disabled and d.deleted_at is null limit ${limit})`.execute(db);
-    return rows;
+  pending: async function* (limit) {
+    yield* inPages(db, limit, ofDisabled);
+    yield* inPages(db, limit, ofEnabled);
   },
 });
+
+/** In the order of accounts, and of each account in the order of an index: no page passes over what the ones before it hold. */
+const ofDisabled = (after: Place, limit: number) => sql<PendingPause & Place>`
+  select a.account_id as account, d.id, d.address, true as paused from accounts a cross join lateral (
+    select id, address from deployments
+    where owner_account_id = a.account_id and not account_paused and deleted_at is null
+      and id > case a.account_id when ${after.account} then ${after.id}::bigint else 0 end
+    order by id limit ${limit}) d
+  where a.disabled and a.account_id >= ${after.account} order by a.account_id, d.id limit ${limit}`;
+
+const ofEnabled = ({ id }: Place, limit: number) => sql<PendingPause & Place>`
+  select a.account_id as account, d.id, d.address, false as paused
+  from deployments d join accounts a on a.account_id = d.owner_account_id
+  where d.account_paused and not a.disabled and d.deleted_at is null and d.id > ${id} order by d.id limit ${limit}`;
+
+/** A deployment in the order of a list. */
+interface Place {
+  readonly account: number;
+  readonly id: number;
+}
+
+async function* inPages(
+  db: Db,
+  limit: number,
+  read: (after: Place, limit: number) => RawBuilder<PendingPause & Place>,
+): AsyncGenerator<readonly PendingPause[]> {
+  for (let after: Place | undefined = { account: 0, id: 0 }; after !== undefined; ) {
+    const { rows } = await read(after, limit).execute(db);
+    yield rows;
+    after = rows.length < limit ? undefined : rows.at(-1);
+  }
+}
 
 /**
  * What pauses a deployment beside its owner: its account was disabled, or the operator paused it. Each of the three
@@ -86,8 +113,8 @@ export interface PauseCause {
   readonly name: 'account' | 'operator';
   /** The service in whose name the owners are called, as the journal shows it. */
   readonly caller: string;
-  /** Some of the deployments that do not follow this cause yet. */
-  readonly pending: (limit: number) => Promise<PendingPause[]>;
+  /** The deployments that do not follow this cause yet, so many at once. */
+  readonly pending: (limit: number) => AsyncIterable<readonly PendingPause[]>;
 }
 
 export interface PendingPause {
@@ -100,13 +127,14 @@ export interface PendingPause {
 export const operatorPauses = (db: Db): PauseCause => ({
   name: 'operator',
   caller: 'operator',
-  pending: async (limit) => {
-    const { rows } = await sql<PendingPause>`
-      select d.id, d.address, p.paused from operator_pauses p join deployments d on d.id = p.deployment_id
-      where d.operator_paused <> p.paused and d.deleted_at is null limit ${limit}`.execute(db);
-    return rows;
-  },
+  pending: (limit) => inPages(db, limit, ofOperator),
 });
+
+const ofOperator = ({ id }: Place, limit: number) => sql<PendingPause & Place>`
+  select d.owner_account_id as account, d.id, d.address, p.paused
+  from operator_pauses p join deployments d on d.id = p.deployment_id
+  where d.operator_paused <> p.paused and d.deleted_at is null and p.deployment_id > ${id}
+  order by p.deployment_id limit ${limit}`;
 
 /** Where a deployment stands with the operator. */
 export interface OperatorPause {

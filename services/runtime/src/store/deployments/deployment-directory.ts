@@ -4,25 +4,14 @@ import {
   type ContentLimits,
   type DeploymentRecord,
   type DeploymentSource,
-  type PageQuery,
   parseReference,
   type Reference,
   ServiceError,
 } from '@orrery/contracts';
-import { page, prepared } from '@orrery/database';
-import { sql } from 'kysely';
+import { prepared } from '@orrery/database';
 import { LRUCache } from 'lru-cache';
-import type { Commitments } from '../../core/randomness/secrets.js';
-import { awayFrom } from '../leases/homes.js';
 import { partitionOf } from '../leases/leases.js';
-import {
-  type DeploymentRow,
-  IS_CODE_PUBLIC,
-  IS_KEPT,
-  isPaused,
-  RANDOMNESS,
-  ROW_COLUMNS,
-} from '../state/deployment-state.js';
+import { type DeploymentRow, IS_CODE_PUBLIC, isPaused, ROW_COLUMNS } from '../state/deployment-state.js';
 import type { Db } from '../tables/schema.js';
 
 /** What never changes about a deployment. */
@@ -218,67 +207,6 @@ export async function publishedHeads(
   ]);
   const found = new Map(rows.map(({ place, ...head }) => [Number(place), head]));
   return references.map((_, at) => found.get(at + 1) ?? null);
-}
-
-/** A world's deployments that an account can see: its own and the public ones, in order of creation. */
-export async function listDeployments(
-  db: Db,
-  worldId: number,
-  accountId: number | undefined,
-  query: PageQuery,
-): Promise<{ rows: DeploymentRow[]; total: number }> {
-  const visible = visibleDeployments(db, worldId, accountId);
-  const rows = await page(wholeRows(visible).orderBy('id'), query).execute();
-  const counted = await visible.select(sql<number>`count(*)::int`.as('total')).executeTakeFirst();
-  return { rows, total: counted?.total ?? 0 };
-}
-
-const visibleDeployments = (db: Db, worldId: number, accountId: number | undefined) =>
-  db
-    .selectFrom('deployments as d')
-    .where('world_id', '=', worldId)
-    .where('deleted_at', 'is', null)
-    .where(({ or, eb }) => or([eb('is_public', '=', true), eb('owner_account_id', '=', accountId ?? -1)]));
-
-const wholeRows = (visible: ReturnType<typeof visibleDeployments>) =>
-  visible
-    .selectAll()
-    .select([
-      sql<boolean | null>`${sql.raw(IS_KEPT)}`.as('is_kept'),
-      sql<boolean>`${sql.raw(IS_CODE_PUBLIC)}`.as('is_code_public'),
-      sql<Commitments | null>`${sql.raw(RANDOMNESS)}`.as('randomness'),
-    ]);
-
-/**
- * The same of a database in which some partitions live: how many, and the ids of the first `most`; or the rows that `ids` names.
- * `away`: those of the partitions that are not here, so their deployments may be missing.
- */
-export async function listDeploymentsHere(
-  db: Db,
-  worldId: number,
-  accountId: number | null,
-  {
-    most,
-    ids,
-    partitions,
-  }: {
-    readonly most: number;
-    readonly ids: readonly number[] | null;
-    readonly partitions: readonly number[];
-  },
-): Promise<{ rows: DeploymentRow[]; ids: number[]; total: number; away: number[] }> {
-  const visible = visibleDeployments(db, worldId, accountId ?? undefined).where(
-    sql<boolean>`id % 64 = any(${[...partitions]}::bigint[])`,
-  );
-  // Asked last: what leaves before it is missing in what was read, or not away.
-  const away = () => awayFrom(db, partitions);
-  if (ids !== null) {
-    const rows = await wholeRows(visible.where('id', 'in', [0, ...ids])).execute();
-    return { rows, ids: [], total: 0, away: await away() };
-  }
-  const counted = await visible.select(sql<number>`count(*)::int`.as('total')).executeTakeFirst();
-  const first = await visible.select('id').orderBy('id').limit(most).execute();
-  return { rows: [], ids: first.map(({ id }) => id), total: counted?.total ?? 0, away: await away() };
 }
 
 export const notFound = (): ServiceError =>

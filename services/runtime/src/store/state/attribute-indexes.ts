@@ -1,6 +1,5 @@
 import type { JsonValue } from '@orrery/contracts';
 import { sql } from 'kysely';
-import { PARTITIONS } from '../leases/leases.js';
 import type { Db } from '../tables/schema.js';
 
 /** An index that the commits of its deployment keep. */
@@ -33,49 +32,6 @@ export async function completeIndexes(
       and state = 'complete'`.execute(db);
   return rows;
 }
-
-/** What the catalog says of the schemas with ids above `after`, up to `upTo` or to the last one. */
-export interface DeclaredIndexes {
-  readonly after: number;
-  readonly upTo: number | null;
-  readonly schemas: readonly { readonly schemaId: number; readonly attributes: readonly string[] }[];
-}
-
-const MOST_ID = '9223372036854775807';
-
-/**
- * Begins indexes that are declared, of the deployments of these partitions that have instances of the schema, and drops
- * those that are not declared any more or whose deployment is deleted.
- */
-export async function followDeclared(
-  db: Db,
-  partitions: readonly number[],
-  { after, upTo, schemas }: DeclaredIndexes,
-): Promise<void> {
-  const mine = sql`any(cast(${[...partitions]} as bigint[]))`;
-  const declared = sql`jsonb_to_recordset(cast(${JSON.stringify(schemas)} as jsonb))
-    as s ("schemaId" bigint, attributes text[])`;
-  await sql`
-    insert into attribute_indexes (deployment_id, partition, entity_schema, schema_id, attribute, state)
-    select c.deployment_id, c.deployment_id % ${sql.lit(PARTITIONS)}, c.entity_schema, c.schema_id, a.name, 'building'
-    from ${declared} cross join unnest(s.attributes) as a (name)
-    join claimed_schemas c on c.schema_id = s."schemaId" and c.deployment_id % ${sql.lit(PARTITIONS)} = ${mine}
-    join deployments d on d.id = c.deployment_id and d.deleted_at is null
-    where not exists (select from attribute_indexes x where x.deployment_id = c.deployment_id
-      and x.entity_schema = c.entity_schema and x.attribute = a.name and x.state <> 'dropped')
-    limit ${BEGUN_AT_ONCE}
-    on conflict (deployment_id, entity_schema, attribute) where state <> 'dropped' do nothing`.execute(db);
-  await sql`
-    update attribute_indexes x set state = 'dropped', dropped_at = clock_timestamp()
-    where x.partition = ${mine} and x.state <> 'dropped' and (
-      exists (select from deployments d where d.id = x.deployment_id and d.deleted_at is not null)
-      or (x.schema_id > ${after} and x.schema_id <= ${upTo ?? MOST_ID}::bigint
-        and not exists (select from ${declared} where s."schemaId" = x.schema_id and x.attribute = any(s.attributes))))`.execute(
-    db,
-  );
-}
-
-const BEGUN_AT_ONCE = 1000;
 
 /** An index that is not complete yet, or not gone yet. */
 export interface UnfinishedIndex extends AttributeIndex {

@@ -18,6 +18,7 @@ import { partsOfBlocks } from './0057-parts-of-blocks.js';
 import { moves } from './0058-moves.js';
 import { failedCode } from './0059-failed-code.js';
 import { accountWide } from './0060-account-wide.js';
+import { publicDeployments } from './0061-public-deployments.js';
 import { locksFirst } from './locks-first.js';
 
 /** In the order of their names; one that has been released is never changed. */
@@ -41,4 +42,5 @@ export const migrations: Record<string, Migration> = locksFirst({
   '0058_moves': moves,
   '0059_failed_code': failedCode,
   '0060_account_wide': accountWide,
+  '0061_public_deployments': publicDeployments,
 });

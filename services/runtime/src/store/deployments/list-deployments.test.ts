@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { databaseThat } from '../tables/database-double.test-support.js';
-import { listDeploymentsHere } from './deployment-directory.js';
+import { listDeploymentsHere } from './list-deployments.js';
 
 it('counts the deployments of a database for a list, and not for the records of some of them', async () => {
   const statements: string[] = [];
