@@ -23,9 +23,9 @@ async function sizeOf(...parts: readonly string[]): Promise<number> {
   return gzipSync(outputFiles[0]?.contents ?? '').length;
 }
 
-it('costs a page 14.0 kB, and 2.5 kB more where it verifies', async () => {
+it('costs a page 14.1 kB, and 2.5 kB more where it verifies', async () => {
   const client = await sizeOf('./index.ts');
-  expect(client).toBeLessThanOrEqual(14_000);
+  expect(client).toBeLessThanOrEqual(14_100);
   const all = await sizeOf('./index.ts', './verification/verify-history.ts');
   expect(all - client).toBeLessThanOrEqual(2_500);
 });

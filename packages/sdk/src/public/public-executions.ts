@@ -2,8 +2,8 @@ import type { ExecutionAnswer, JsonObject } from '../deployments/executions.js';
 import { OrreryError } from '../errors/orrery-error.js';
 import { decodeHeader, encodeHeader, type Payer, type Settlement } from '../errors/payments.js';
 import type { components } from '../generated/api.js';
+import { toHex } from '../json/hex.js';
 import { pause, type Requests } from '../requests/requests.js';
-import { toHex } from '../verification/merkle-tree.js';
 
 /** An ed25519 wallet: its public key, 32 bytes or their base58, and how it signs bytes as they are (64 bytes). */
 export interface SigningWallet {

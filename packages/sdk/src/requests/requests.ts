@@ -2,8 +2,8 @@ import createClient from 'openapi-fetch';
 import { errorOfAnswer, httpError, OrreryError } from '../errors/orrery-error.js';
 import type { paths } from '../generated/api.js';
 import { KEYED_OPERATIONS } from '../generated/operations.js';
+import { toHex } from '../json/hex.js';
 import { parseJson } from '../json/parse-json.js';
-import { toHex } from '../verification/merkle-tree.js';
 import type {
   AnswerOf,
   InitArgument,

@@ -1,4 +1,4 @@
-import { toHex } from './merkle-tree.js';
+import { toHex } from '../json/hex.js';
 
 /** What a signed checkpoint says of a journal (docs/history.md, "Checkpoints"). */
 export interface Checkpoint {

@@ -1,4 +1,5 @@
 import type { components } from '../generated/api.js';
+import { toHex } from '../json/hex.js';
 
 /**
  * The one text of a JSON value by RFC 8785. It is the SDK's own on purpose: a verification that used the service's code
@@ -15,7 +16,7 @@ export function canonicalJson(json: unknown): string {
 /** SHA-256 of the text's UTF-8 bytes, in 64 lowercase hex digits. Pages need HTTPS or localhost for it. */
 export async function sha256(text: string): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
-  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return toHex(new Uint8Array(digest));
 }
 
 type Entry = components['schemas']['LiveExecution'];

@@ -1,11 +1,10 @@
+import { toHex } from '../json/hex.js';
+
 /**
  * Merkle trees by RFC 6962, and the verification of their proofs by RFC 9162: the SDK's own, as the rest of the verification.
  * Nodes are 64 lowercase hex digits.
  */
 export type Node = string;
-
-export const toHex = (bytes: Uint8Array): string =>
-  Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 
 async function sha256(...parts: readonly string[]): Promise<Node> {
   const bytes = new Uint8Array((parts.join('').match(/../g) ?? []).map((pair) => Number.parseInt(pair, 16)));

@@ -102,7 +102,8 @@ export function createReplay(
   };
 }
 
-const LEFT = 'The iteration was left before its end: iterate another replay to its end.';
+const LEFT =
+  'The iteration was left before its end, so there is nothing to compare: make another replay, and iterate to its end.';
 
 async function* replayOnce(
   context: Context,
