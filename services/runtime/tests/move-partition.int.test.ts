@@ -2,7 +2,7 @@ import { connect } from '@orrery/database';
 import { createLogger, systemClock } from '@orrery/service-kit';
 import { createTestDatabase } from '@orrery/testing';
 import { query, withClient } from '@orrery/testing/servers';
-import { sql } from 'kysely';
+import { type KyselyPlugin, type QueryId, sql } from 'kysely';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
   abortMove,
@@ -230,6 +230,33 @@ describe('a partition that moves', () => {
       await undone.execute({ id: 'beside' });
     }
     expect(await undone.counter('beside')).toMatchObject({ state: { count: 4 } });
+  });
+
+  it('leaves no slot that it makes after it was undone', async () => {
+    const [reached, letGo] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const before = new Set<QueryId>();
+    const pausing: KyselyPlugin = {
+      transformQuery: ({ node, queryId }) => {
+        // The statement before the slot is made.
+        if (node.kind === 'RawNode' && node.sqlFragments[0]?.includes('pg_drop_replication_slot'))
+          before.add(queryId);
+        return node;
+      },
+      transformResult: async ({ result, queryId }) => {
+        if (!before.has(queryId)) return result;
+        reached.resolve();
+        await letGo.promise;
+        return result;
+      },
+    };
+    const { source } = moving(undone);
+    const moved = movePartition(moving(undone, { source: source.withPlugin(pausing) }));
+    moved.catch(() => undefined);
+    await Promise.race([reached.promise, moved]);
+    await abortMove(moving(undone));
+    letGo.resolve();
+    await expect(moved).rejects.toThrow('was undone meanwhile');
+    expect([await left(first), await left(second)]).toEqual([[], []]);
   });
 
   it('leaves no slot at the source when the target cannot reach that', async () => {

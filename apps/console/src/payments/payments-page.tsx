@@ -57,7 +57,12 @@ export default function PaymentsPage() {
                   rowKey={({ paymentKey }) => paymentKey}
                 />
               )}
-              <Pager pagination={pagination} what="payments" onPage={(next) => void show({ page: next })} />
+              <Pager
+                pagination={pagination}
+                rows={data.length}
+                what="payments"
+                onPage={(next) => void show({ page: next })}
+              />
             </Section>
           </>
         )

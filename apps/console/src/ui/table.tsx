@@ -5,6 +5,7 @@ import { Button } from './button.js';
 import { classes, SCROLLABLE } from './classes.js';
 import { Await, type AwaitProps } from './messages.js';
 import { Empty, Section } from './page.js';
+import { rangeOf } from './page-range.js';
 import { Time } from './values.js';
 
 export interface ListingProps<Row> extends Pick<TableProps<Row>, 'columns' | 'rowKey'> {
@@ -30,7 +31,7 @@ export const Listing = <Row,>({ query, what, label, empty, onPage, nameOf, ...ta
           <Find what={what} items={data} nameOf={nameOf}>
             {(found) => <Table label={label ?? capitalized(what)} rows={found} {...table} />}
           </Find>
-          {onPage && <Pager pagination={pagination} what={what} onPage={onPage} />}
+          {onPage && <Pager pagination={pagination} rows={data.length} what={what} onPage={onPage} />}
         </>
       )
     }
@@ -242,13 +243,16 @@ function TableRow<Row>({ row, index, columns }: TableProps<Row> & { row: Row; in
 
 export interface PagerProps {
   pagination: Pagination;
+  /** Of the page. */
+  rows: number;
   onPage: (page: number) => void;
   what: string;
 }
 
 /** Leads through the pages of a list; nothing where there is one. */
-export function Pager({ pagination, onPage, what }: PagerProps) {
-  const { page, limit, total, totalPages, totalIsMinimum } = pagination;
+export function Pager({ pagination, rows, onPage, what }: PagerProps) {
+  const { page, total, totalPages, totalIsMinimum } = pagination;
+  const { first, last, hasNext } = rangeOf(pagination, rows);
   if (totalPages <= 1) return null;
   return (
     <nav
@@ -256,13 +260,13 @@ export function Pager({ pagination, onPage, what }: PagerProps) {
       className="mt-3 flex flex-wrap items-center gap-3 text-sm text-muted"
     >
       <span>
-        {(page - 1) * limit + 1}–{Math.min(page * limit, total)} of {totalIsMinimum ? 'more than ' : ''}
+        {first}–{last} of {totalIsMinimum ? 'more than ' : ''}
         {total.toLocaleString('en')} {what}
       </span>
       <Button size="small" disabled={page <= 1} onClick={() => onPage(page - 1)}>
         Previous
       </Button>
-      <Button size="small" disabled={page >= totalPages} onClick={() => onPage(page + 1)}>
+      <Button size="small" disabled={!hasNext} onClick={() => onPage(page + 1)}>
         Next
       </Button>
     </nav>

@@ -1,11 +1,16 @@
 import type { Clock } from '@orrery/service-kit';
 import type { Db } from '../store/tables/schema.js';
-import { type ClaimBounds, type ClaimedWebhook, claimWebhooks } from '../store/webhooks/claimed-webhooks.js';
+import {
+  type ClaimBounds,
+  type ClaimedWebhook,
+  claimWebhooks,
+  databaseTime,
+} from '../store/webhooks/claimed-webhooks.js';
 
 /** What a claim has passed over: all that was due before `from` is of these accounts, or is not to be claimed. */
 interface Passed {
   readonly crowded: ClaimBounds['crowded'];
-  from: number;
+  from: Date;
   /** Then all is looked at again: some may be free, such as what a process that is gone had claimed. */
   readonly until: number;
 }
@@ -26,9 +31,11 @@ export function claimInTurn(clock: Pick<Clock, 'monotonic'>) {
     const now = clock.monotonic();
     const found = passed.get(isSlow);
     const known = found && now < found.until && isWithin(found.crowded, crowded) ? found : undefined;
-    const dueForMs = known && now - known.from + VISIBLE_MS;
-    const claimed = await claimWebhooks(db, isSlow, bounds, dueForMs);
-    const from = claimed.length < most ? now : now - Math.max(...claimed.map((one) => one.due_ms));
+    const beforehand = await databaseTime(db);
+    const claimed = await claimWebhooks(db, isSlow, bounds, known?.from);
+    const until =
+      claimed.length < most ? beforehand : Math.min(...claimed.map(({ due_at }) => due_at.getTime()));
+    const from = new Date(until - VISIBLE_MS);
     if (known === undefined) passed.set(isSlow, { crowded, from, until: now + LOOK_AGAIN_MS });
     else if (known.crowded.length === crowded.length) known.from = from;
     return claimed;

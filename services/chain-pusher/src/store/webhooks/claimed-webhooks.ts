@@ -19,8 +19,7 @@ export interface ClaimedWebhook
   failures: number;
   /** Milliseconds. */
   failing_ms: number;
-  /** How long it was due, in milliseconds. */
-  readonly due_ms: number;
+  readonly due_at: Date;
 }
 
 /** A claim that is not renewed for so long has ended, in seconds: more than an attempt and what is around it may take. */
@@ -42,22 +41,28 @@ const NO_ACCOUNT = 0;
 export const isNotCrowded = (account: string, { crowded }: ClaimBounds) =>
   sql`coalesce(${sql.ref(account)}, ${NO_ACCOUNT}) <> all(cast(${crowded.map((one) => one ?? NO_ACCOUNT)} as bigint[]))`;
 
+/** By which webhooks are due, in milliseconds. */
+export async function databaseTime(db: Db): Promise<number> {
+  const { rows } = await sql<{ now: Date }>`select now() as now`.execute(db);
+  return rows[0]?.now.getTime() ?? 0;
+}
+
 /**
  * Those that have waited longest, each for this process alone. @param isSlow of which kind
- * @param dueForMs those that were due earlier are not looked at
+ * @param dueSince those that were due earlier are not looked at, by the database's clock
  */
 export async function claimWebhooks(
   db: Db,
   isSlow: boolean,
   bounds: ClaimBounds,
-  dueForMs?: number,
+  dueSince?: Date,
 ): Promise<ClaimedWebhook[]> {
   const { rows } = await sql<ClaimedWebhook>`
     update webhooks set claim = gen_random_uuid(), claimed_until = now() + ${CLAIM_SECONDS} * interval '1 second'
     from (
       select id from webhooks
       where is_slow = ${isSlow} and due_at <= now() and disabled_at is null
-        and due_at >= coalesce(now() - ${dueForMs ?? null}::float8 * interval '1 millisecond', '-infinity')
+        and due_at >= coalesce(${dueSince ?? null}::timestamptz, '-infinity')
         and (claimed_until is null or claimed_until < now()) and ${isAllowed}
         and ${isNotCrowded('webhooks.account_id', bounds)}
       order by due_at limit ${bounds.most} for update skip locked
@@ -65,8 +70,9 @@ export async function claimWebhooks(
     where webhooks.id = due.id
     returning webhooks.id, deployment, account_id, url, events, status, secret, is_slow, claim, seq, hash, failures,
       case when old_secret_until > now() then old_secret end as old_secret,
-      coalesce(extract(epoch from now() - failing_since) * 1000, 0)::float8 as failing_ms,
-      (extract(epoch from now() - due_at) * 1000)::float8 as due_ms`.execute(db);
+      coalesce(extract(epoch from now() - failing_since) * 1000, 0)::float8 as failing_ms, due_at`.execute(
+    db,
+  );
   return rows;
 }
 

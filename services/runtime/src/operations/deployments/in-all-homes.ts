@@ -118,7 +118,7 @@ async function partsOf<T>(
 
 type List = Rpcs['deployments.list'];
 
-/** Lists until no partition has moved meanwhile: each is asked of one database, so none is missing or counted twice. */
+/** Lists until nothing has moved or gone meanwhile: each is asked of one database, so none is missing or counted twice. */
 async function listAll(
   context: RuntimeContext,
   here: Handlers<typeof homeRpcs>,
@@ -144,7 +144,8 @@ const MOVING_MS = 50;
 
 /**
  * The ids of the first ones of each database say which are on the page; their records come from where they live. `undefined`
- * where a partition does not live where the directory said when it was read.
+ * where a partition does not live where the directory said when it was read, or one of the page was deleted meanwhile: readers
+ * take a page that is not full for the last one.
  */
 async function listOnce(
   context: RuntimeContext,
@@ -179,12 +180,8 @@ async function listOnce(
       return ids.map((id) => found.records.find((record) => record.id === id));
     },
   );
-  if (moves) return undefined;
-  // One that was deleted meanwhile is left out, as from a page that is read in one statement a moment later.
-  const data = shown.flatMap((_, place): DeploymentRecord[] => {
-    const record = records.get(place);
-    return record === undefined ? [] : [record];
-  });
+  if (moves || records.size < shown.length) return undefined;
+  const data = shown.map((_, place) => records.get(place) as DeploymentRecord);
   return { data, pagination: paginationOfCounted(query, total) };
 }
 

@@ -28,6 +28,7 @@ import { insist, type Waiting } from './move-news.js';
 import { raiseSequences } from './raise-sequences.js';
 import {
   dropPublication,
+  dropSlot,
   follows,
   isPublished,
   publish,
@@ -141,14 +142,17 @@ async function bringInStep(
   }
   const check = () => refuseUndone(parties);
   await check();
+  // Who undid the move meanwhile did not find what these make.
+  const checkMade = () =>
+    check().catch(async (undone: unknown) => {
+      await ended(replication, options);
+      throw undone;
+    });
   await publish(replication, options, check);
+  await checkMade();
   onStep('published');
   await subscribe(replication, sourceUrl);
-  // Who undid the move meanwhile found no subscription to end.
-  await check().catch(async (undone: unknown) => {
-    await unsubscribe(replication, options);
-    throw undone;
-  });
+  await checkMade();
   onStep('subscribed');
   await untilCopied(options, parties, replication);
   onStep('in_step');
@@ -211,6 +215,9 @@ async function begunAt({ source, directory, partition }: Parties): Promise<Date 
 const LOOK_MS = 10;
 
 async function ended(replication: Replication, waiting: Waiting): Promise<void> {
+  await stopFollowing(replication);
+  // First the slot, for which the source keeps its log: the rest may wait for hours.
+  await dropSlot(replication);
   await unsubscribe(replication, waiting);
   while (!(await unpublish(replication, waiting))) {
     waiting.onNews?.({ kind: 'slot_in_use' });
@@ -228,8 +235,10 @@ export async function abortMove(options: MoveOptions): Promise<void> {
   const replication = replicationOf(parties);
   await stopFollowing(replication);
   await dropPublication(replication);
-  await deleteArrived(target, partition);
-  await takeBack(parties, (await readState(parties)).generation);
+  // A mover may have the rows locked for longer than statements wait: nobody has the partition meanwhile.
+  const insistent = (work: () => Promise<void>) => insist(options, async () => undefined, work);
+  await insistent(() => deleteArrived(target, partition));
+  await insistent(async () => takeBack(parties, (await readState(parties)).generation));
   // Afterwards, as it waits for others, such as a backup.
   await ended(replication, options);
   const ids = new Set([

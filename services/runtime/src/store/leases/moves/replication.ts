@@ -205,13 +205,18 @@ export async function unsubscribe(replication: Replication, waiting: Waiting): P
 export const dropPublication = ({ source, name }: Pick<Replication, 'source' | 'name'>) =>
   sql.raw(`drop publication if exists ${name}`).execute(source);
 
-/** Drops what `publish` made, and the target's server. @returns false while a slot is in use still: try again */
-export async function unpublish(replication: Replication, waiting: Waiting): Promise<boolean> {
-  const { source, name } = replication;
+/** @returns false while it is in use still */
+export async function dropSlot({ source, name }: Pick<Replication, 'source' | 'name'>): Promise<boolean> {
   const { rows } = await sql<{ busy: boolean }>`
     select active as busy, case when not active then pg_drop_replication_slot(slot_name) end
     from ${slots(name)}`.execute(source);
-  if (rows[0]?.busy === true || !(await dropCopySlots(replication))) return false;
+  return rows[0]?.busy !== true;
+}
+
+/** Drops what `publish` made, and the target's server. @returns false while a slot is in use still: try again */
+export async function unpublish(replication: Replication, waiting: Waiting): Promise<boolean> {
+  const { source } = replication;
+  if (!(await dropSlot(replication)) || !(await dropCopySlots(replication))) return false;
   await dropPublication(replication);
   await setBack(source, waiting);
   return true;
