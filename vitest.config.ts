@@ -42,9 +42,16 @@ const FAULTS = [
   'services/runtime/tests/{payment-faults,execution-limits}.ext.test.ts',
   'packages/expressions/tests/work-limits.ext.test.ts',
 ];
+/**
+ * Extended suites that take minutes where two cores are slow, half of the time of all of them, and find what seldom breaks: a
+ * landing leaves them to a release, too.
+ */
+const LONG = [
+  'e2e/tests/{tamperings,world-model,docs-site,bad-start,console/robust,console/worlds}.ext.test.ts',
+];
 const patient = { ...backed, testTimeout: 700_000, hookTimeout: 240_000 };
 
-/** `unit` is pure; `int` needs real servers; `e2e` needs a build; `extended` is what is too long for every day, and so is `timed`. */
+/** `unit` is pure; `int` needs real servers; `e2e` needs a build; `extended` and `long` are what is too long for every day, and so is `timed`. */
 export default defineConfig({
   test: {
     // Most suites wait for processes and servers: more workers than the two cores of a small machine.
@@ -60,8 +67,9 @@ export default defineConfig({
       project(
         'extended',
         ['{packages,services,apps}/*/tests/**/*.ext.test.ts', 'e2e/tests/**/*.ext.test.ts'],
-        { ...patient, exclude: FAULTS },
+        { ...patient, exclude: [...FAULTS, ...LONG] },
       ),
+      project('long', LONG, patient),
       project('faults', FAULTS, patient),
       // What it measures would measure its neighbours: run alone, by one worker.
       project(
