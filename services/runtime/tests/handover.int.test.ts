@@ -224,7 +224,7 @@ it('the leases of a process that died are taken as soon as they end', async () =
 
 it('a client whose process was lost finds the run of its call at the next owner', async () => {
   const decider = createDeciderDouble();
-  await boot({ decider: decider.decider });
+  const first = await boot({ decider: decider.decider });
   const { deployment, params } = await plant();
   /** Owners also go on with runs of the tests before. */
   const called = async () => {
@@ -245,7 +245,8 @@ it('a client whose process was lost finds the run of its call at the next owner'
     .call(rpcs['deployments.execute'], { params, query: {}, headers: {}, body }, { ...options, callId })
     .catch((error: unknown) => error);
   await called();
-  // It neither hands over nor answers any more.
+  // It neither hands over nor answers any more, and takes no partition again.
+  void first.leases.stop();
   await query(`delete from runtime.members`);
   await query('update runtime.partitions set owner = null, expires_at = null');
   const next = await boot({ decider: decider.decider });

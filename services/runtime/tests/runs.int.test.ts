@@ -435,6 +435,8 @@ describe('an owner that dies', () => {
       query<{ state: string }>('select state from runtime.runs where id = $1', [asked.request.executionId]);
     await vi.waitFor(async () => expect(await rows()).toEqual([{ state: 'decided' }]));
     const before = decider.calls();
+    // A dead process takes no partition again.
+    void first.leases.stop();
     await query('delete from runtime.members where instance = $1', [first.instance]);
     await query('update runtime.partitions set owner = null, expires_at = null');
     await boot();
