@@ -1,18 +1,8 @@
-import { openChainPusherDatabase } from '@orrery/chain-pusher/operator';
-import { createLogger } from '@orrery/service-kit';
-import { createTestDatabase } from '@orrery/testing';
 import { sql } from 'kysely';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { type ChainLease, fenced, holdLease, LeaseLost } from '../src/store/chains/chain-lease.js';
 import type { Db } from '../src/store/tables/schema.js';
-
-async function openDatabase(): Promise<Db> {
-  const { url: databaseUrl } = await createTestDatabase();
-  const logger = createLogger({ service: 'test', level: 'silent' });
-  const database = await openChainPusherDatabase({ databaseUrl, logger, maxConnections: 4 });
-  onTestFinished(() => database.close());
-  return database.db;
-}
+import { ownDatabase } from './own-database.js';
 
 async function untilLockIsAwaited(db: Db): Promise<void> {
   await vi.waitFor(
@@ -36,7 +26,7 @@ function gate() {
 }
 
 it('a takeover waits for what the holder of a lease commits, and afterwards that one writes nothing', async () => {
-  const db = await openDatabase();
+  const db = await ownDatabase(4);
   // It has ended when it begins, as that of a process that was paused.
   const lease = (await holdLease(db, 'local', 'one', 0)) as ChainLease;
   const order: string[] = [];

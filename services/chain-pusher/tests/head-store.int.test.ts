@@ -1,23 +1,17 @@
-import { openChainPusherDatabase } from '@orrery/chain-pusher/operator';
 import type { JournalFact } from '@orrery/contracts';
 import { transaction } from '@orrery/database';
-import { createLogger } from '@orrery/service-kit';
-import { createTestDatabase } from '@orrery/testing';
-import { beforeEach, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { takeEntry } from '../src/intake/take-entry.js';
 import { postponeHead, takeDueHeads } from '../src/store/lanes/head-store.js';
 import type { Db } from '../src/store/tables/schema.js';
+import { ownDatabase } from './own-database.js';
 
 const deployment = `0x${'ab'.repeat(20)}`;
 /** A statement of the test's database counts as one. */
 let statements = 0;
 let db: Db;
 beforeEach(async () => {
-  const { url: databaseUrl } = await createTestDatabase();
-  const logger = createLogger({ service: 'test', level: 'silent' });
-  const database = await openChainPusherDatabase({ databaseUrl, logger, maxConnections: 2 });
-  onTestFinished(() => database.close());
-  db = database.db.withPlugin({
+  db = (await ownDatabase()).withPlugin({
     transformQuery: ({ node }) => {
       statements += 1;
       return node;

@@ -1,10 +1,7 @@
-import { openChainPusherDatabase } from '@orrery/chain-pusher/operator';
 import type { PushStatus } from '@orrery/contracts';
 import { transaction } from '@orrery/database';
-import { createLogger } from '@orrery/service-kit';
-import { createTestDatabase } from '@orrery/testing';
 import { sql } from 'kysely';
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { toPushRecord } from '../src/core/pushes/push-record.js';
 import type { SubmissionState } from '../src/core/submissions/submission.js';
 import { storeAccounts } from '../src/store/accounts/account-store.js';
@@ -17,6 +14,7 @@ import { listPushes } from '../src/store/pushes/push-store.js';
 import { fillGaps } from '../src/store/submissions/nonces.js';
 import { submissionsUnderWay } from '../src/store/submissions/submission-store.js';
 import type { Db } from '../src/store/tables/schema.js';
+import { ownDatabase } from './own-database.js';
 import { adoptParts } from './sending-house.js';
 
 const chain = 'local';
@@ -25,11 +23,7 @@ const digestOf = (number: number) => String(number).padStart(64, '0');
 
 let db: Db;
 beforeEach(async () => {
-  const { url: databaseUrl } = await createTestDatabase();
-  const logger = createLogger({ service: 'test', level: 'silent' });
-  const database = await openChainPusherDatabase({ databaseUrl, logger, maxConnections: 2 });
-  onTestFinished(() => database.close());
-  db = database.db;
+  db = await ownDatabase();
 });
 
 /** A lane with this many pushes, of which none has been sent. */

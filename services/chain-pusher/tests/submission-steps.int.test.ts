@@ -1,13 +1,12 @@
-import { openChainPusherDatabase } from '@orrery/chain-pusher/operator';
 import { createLogger, systemClock } from '@orrery/service-kit';
-import { createTestDatabase } from '@orrery/testing';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import type { ChainPort, SendOutcome, SigningTerms } from '../src/core/chains/chain-port.js';
 import type { Submission } from '../src/core/submissions/submission.js';
 import { chainSignals } from '../src/sending/signals.js';
 import { SubmissionSteps } from '../src/sending/submission-steps.js';
 import { type ChainLease, holdLease } from '../src/store/chains/chain-lease.js';
 import { submissionsUnderWay } from '../src/store/submissions/submission-store.js';
+import { ownDatabase } from './own-database.js';
 import { deadChain } from './running-pusher.js';
 
 const { signal } = new AbortController();
@@ -34,10 +33,8 @@ function chainDouble(answer: SendOutcome) {
 
 /** A lane with one push and an open submission of it, after this many failures. */
 async function prepare(answer: SendOutcome, { failures = 0, signer = 'own', isNews = false } = {}) {
-  const { url: databaseUrl } = await createTestDatabase();
+  const db = await ownDatabase();
   const logger = createLogger({ service: 'test', level: 'silent' });
-  const { db, close } = await openChainPusherDatabase({ databaseUrl, logger, maxConnections: 2 });
-  onTestFinished(() => close());
   const lane = { deployment, chain };
   await db
     .insertInto('lanes')

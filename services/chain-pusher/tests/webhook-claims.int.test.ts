@@ -1,21 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { openChainPusherDatabase } from '@orrery/chain-pusher/operator';
-import { createLogger } from '@orrery/service-kit';
-import { createTestDatabase, FakeClock, rowsRead } from '@orrery/testing';
+import { FakeClock, rowsRead } from '@orrery/testing';
 import { sql } from 'kysely';
-import { beforeEach, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { claimInTurn } from '../src/delivering/claim-in-turn.js';
 import type { Db } from '../src/store/tables/schema.js';
+import { ownDatabase } from './own-database.js';
 
 const [CROWDED, OTHER] = [7, 8];
 const crowded = { most: 2, crowded: [CROWDED] };
 let db: Db;
 beforeEach(async () => {
-  const { url: databaseUrl } = await createTestDatabase();
-  const logger = createLogger({ service: 'test', level: 'silent' });
-  const database = await openChainPusherDatabase({ databaseUrl, logger, maxConnections: 2 });
-  onTestFinished(() => database.close());
-  db = database.db;
+  db = await ownDatabase();
   await insert(CROWDED, 600, 1000);
 });
 

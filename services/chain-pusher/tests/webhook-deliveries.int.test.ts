@@ -1,23 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { openChainPusherDatabase } from '@orrery/chain-pusher/operator';
-import { createLogger } from '@orrery/service-kit';
-import { createTestDatabase, rowsRead } from '@orrery/testing';
+import { rowsRead } from '@orrery/testing';
 import { sql } from 'kysely';
-import { beforeEach, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import type { Db } from '../src/store/tables/schema.js';
 import { claimWebhooks, recordAttempt } from '../src/store/webhooks/claimed-webhooks.js';
 import { queueDelivery } from '../src/store/webhooks/delivery-store.js';
 import { prunePassed } from '../src/store/webhooks/prune-deliveries.js';
 import { insertWebhook } from '../src/store/webhooks/webhook-store.js';
+import { ownDatabase } from './own-database.js';
 
 const { signal } = new AbortController();
 let db: Db;
 beforeEach(async () => {
-  const { url: databaseUrl } = await createTestDatabase();
-  const logger = createLogger({ service: 'test', level: 'silent' });
-  const database = await openChainPusherDatabase({ databaseUrl, logger, maxConnections: 2 });
-  onTestFinished(() => database.close());
-  db = database.db;
+  db = await ownDatabase();
 });
 
 /** A webhook with deliveries of these ages in days, oldest first. */

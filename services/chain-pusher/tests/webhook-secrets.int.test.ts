@@ -1,23 +1,17 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { openChainPusherDatabase } from '@orrery/chain-pusher/operator';
-import { createLogger } from '@orrery/service-kit';
-import { createTestDatabase } from '@orrery/testing';
 import { sql } from 'kysely';
-import { beforeEach, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { createSeal } from '../src/core/webhooks/seal.js';
 import type { Db } from '../src/store/tables/schema.js';
 import { replaceSecret, reseal } from '../src/store/webhooks/webhook-secrets.js';
 import { insertWebhook } from '../src/store/webhooks/webhook-store.js';
+import { ownDatabase } from './own-database.js';
 
 const DAY = 86_400;
 const [lost, kept, next] = [randomBytes(32), randomBytes(32), randomBytes(32)] as const;
 let db: Db;
 beforeEach(async () => {
-  const { url: databaseUrl } = await createTestDatabase();
-  const logger = createLogger({ service: 'test', level: 'silent' });
-  const database = await openChainPusherDatabase({ databaseUrl, logger, maxConnections: 2 });
-  onTestFinished(() => database.close());
-  db = database.db;
+  db = await ownDatabase();
 });
 
 let made = 0;

@@ -84,7 +84,7 @@ function reasonOf(error: unknown): string {
 }
 
 async function migrateOnce(options: MigrateOptions): Promise<void> {
-  const { database, migrations } = options;
+  const { database } = options;
   const limits = {
     maxConnections: 1,
     maxWaitMs: CONNECT_MS,
@@ -94,22 +94,21 @@ async function migrateOnce(options: MigrateOptions): Promise<void> {
   };
   const { pool, close } = database.beside(limits);
   try {
-    // One session for all of it: another one, after a loss, would have neither this lock nor the bound of its waits.
+    // One session for all of it: another one, after a loss, would have neither its lock nor the bound of its waits.
     const session = await pool.connect();
-    try {
-      // It also covers CREATE SCHEMA, which is not safe to run twice at once.
-      await session.query(`select pg_advisory_lock(hashtext('orrery.migrate'), hashtext($1))`, [
-        database.schema,
-      ]);
-      await session.query(`create schema if not exists "${database.schema}"`);
-      await refuseNewerSchema(session, database.schema, migrations);
-      await migrateWhenFree(session, options);
-    } finally {
-      session.release(true);
-    }
+    await migrateOn(session, options).finally(() => session.release(true));
   } finally {
     await close();
   }
+}
+
+async function migrateOn(session: pg.PoolClient, options: MigrateOptions): Promise<void> {
+  const { database, migrations } = options;
+  // It also covers CREATE SCHEMA, which is not safe to run twice at once.
+  await session.query(`select pg_advisory_lock(hashtext('orrery.migrate'), hashtext($1))`, [database.schema]);
+  await session.query(`create schema if not exists "${database.schema}"`);
+  await refuseNewerSchema(session, database.schema, migrations);
+  await migrateWhenFree(session, options);
 }
 
 async function refuseNewerSchema(

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { partitionOf } from '../leases/leases.js';
 import type { Db } from '../tables/schema.js';
 
-/** What the catalog declares: the indexed attributes of each schema that has any, by the schema's id. */
+/** The indexed attributes of each schema that has any, by the schema's id, as the catalog declares them. */
 export type Declared = ReadonlyMap<number, readonly string[]>;
 
 /** What is compared at once, of these partitions alone. */

@@ -29,6 +29,7 @@ import { raiseSequences } from './raise-sequences.js';
 import {
   dropPublication,
   dropSlot,
+  dropSubscription,
   follows,
   isPublished,
   publish,
@@ -38,7 +39,6 @@ import {
   stopFollowing,
   subscribe,
   unpublish,
-  unsubscribe,
 } from './replication.js';
 import { type MoveProgress, untilCopied, untilFlushed } from './wait-for-target.js';
 
@@ -218,7 +218,7 @@ async function ended(replication: Replication, waiting: Waiting): Promise<void> 
   await stopFollowing(replication);
   // First the slot, for which the source keeps its log: the rest may wait for hours.
   await dropSlot(replication);
-  await unsubscribe(replication, waiting);
+  await dropSubscription(replication, waiting);
   while (!(await unpublish(replication, waiting))) {
     waiting.onNews?.({ kind: 'slot_in_use' });
     await waiting.clock.sleep(LOOK_MS);

@@ -190,12 +190,10 @@ export async function stopFollowing(replication: Replication): Promise<void> {
 }
 
 /**
- * Nothing more is written at the target when it resolves. To drop a subscription older servers lock their list of all, which
+ * Of one that has ended. Nothing more is written at the target when it resolves. To drop a subscription older servers lock their list of all, which
  * backups of any of their databases have read (PostgreSQL's `subscriptioncmds.c`).
  */
-export async function unsubscribe(replication: Replication, waiting: Waiting): Promise<void> {
-  const { target, name } = replication;
-  await stopFollowing(replication);
+export async function dropSubscription({ target, name }: Replication, waiting: Waiting): Promise<void> {
   const drop = (trx: Db) => sql.raw(`drop subscription if exists ${name}`).execute(trx);
   if (await exists(target, subscriptions(name)))
     await lockedWhenFree(target, { schema: 'pg_catalog', names: ['pg_subscription'] }, drop, waiting);
